@@ -1,0 +1,234 @@
+r"""The ReLU landscape in ball arithmetic: value, gradient, Hessian, and bounds on its eigenvalues and its variation.
+
+A student network with rows w_1..w_n learns a teacher with rows v_1..v_k in R^d, inputs are standard Gaussian, and
+
+    F(W) = 1/2 E (sum_i max(0, w_i.x) - sum_j max(0, v_j.x))^2 .
+
+Give every student row the charge +1 and every teacher row the charge -1, and write for a pair of rows (x, y) at angle t
+
+    area  s = |x||y| sin t,      dot  p = x.y,      share  q = (pi - t) / (2 pi),      f(x, y) = s/(2 pi) + q p.
+
+Then, with sums over all rows y other than w_i, each with its charge c(y),
+
+    F            = 1/2 sum over all pairs of rows of c(x) c(y) f(x, y),
+    M_ii         = 1/2 + sum_y c(y) s(w_i, y) / (2 pi |w_i|^2),      M_ij = q(w_i, w_j),
+    gradient     = M W - Q V,      Q_ij = q(w_i, v_j),
+    Hessian_ii   = M_ii I + (1/2 - M_ii) w_i w_i'/|w_i|^2 + sum_y c(y) m m' / (2 pi s),    m = y - (w_i.y) w_i/|w_i|^2,
+    Hessian_ij   = M_ij I + (w_i w_j' + w_j w_i' - p w_i w_i'/|w_i|^2 - p w_j w_j'/|w_j|^2) / (2 pi s).
+
+In the last two lines the fraction tends to 0 with s: its norm is s/(2 pi |w_i|^2) and s/(2 pi |w_i||w_j|), and these
+norms are what is used when s cannot be told from 0. M is also the Hessian in each further dimension when W and V are
+padded with zeros. Every number below is an Arb ball that contains the exact value; floats only ever serve as guesses.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+from flint import arb, arb_mat, ctx
+
+from .reading import Rejected
+
+
+@contextmanager
+def precision(bits: int) -> Iterator[None]:
+    """Run a block at `bits` bits. Flint's precision is global to the process: enter it here and nowhere else."""
+    before = ctx.prec
+    ctx.prec = bits
+    try:
+        yield
+    finally:
+        ctx.prec = before
+
+
+def require(condition: object, reason: str) -> None:
+    """Go on only when `condition` is True. A comparison of balls is True only when it holds for all their points."""
+    if condition is not True:
+        raise Rejected(reason)
+
+
+def root(square: arb) -> arb:
+    """Enclose the square root of a number known to be >= 0, whose ball may reach below 0."""
+    if square > 0:
+        return square.sqrt()
+    return arb(0).union(square.abs_upper().sqrt())
+
+
+def norm(entries: Iterable[arb]) -> arb:
+    """Enclose the Euclidean (Frobenius) norm."""
+    return root(sum((entry * entry for entry in entries), arb(0)))
+
+
+def exact(rows: Sequence[Sequence[float]]) -> arb_mat:
+    """Return the matrix of doubles `rows`; doubles enter balls exactly."""
+    return arb_mat(len(rows), len(rows[0]), [arb(entry) for row in rows for entry in row])
+
+
+def floats(matrix: arb_mat) -> np.ndarray:
+    """Return the midpoints as doubles: a guess, never a bound."""
+    return np.array([float(entry) for entry in matrix.entries()]).reshape(matrix.nrows(), matrix.ncols())
+
+
+class Point:
+    """A student network `center` (n rows) and a teacher `target` (k rows) with everything about their pairs in balls."""
+
+    def __init__(self, center: Sequence[Sequence[float]], target: Sequence[Sequence[float]]) -> None:
+        self.n, self.k, self.d = len(center), len(target), len(center[0])
+        self.rows = exact([*center, *target])
+        self.students, self.teachers = exact(center), exact(target)
+        self.charge = [1] * self.n + [-1] * self.k
+        gram = (self.rows * self.rows.transpose()).tolist()
+        size = self.n + self.k
+        self.square = [gram[a][a] for a in range(size)]
+        for square in self.square:
+            require(square > 0, "a neuron of center or target is zero, or too short for the precision")
+        self.length = [square.sqrt() for square in self.square]
+        self.dot = gram
+        self.area = [[arb(0)] * size for _ in range(size)]
+        self.share = [[arb(1) / 2] * size for _ in range(size)]
+        for a in range(size):
+            for b in range(a):
+                s, p = root(self.square[a] * self.square[b] - gram[a][b] * gram[a][b]), gram[a][b]
+                # Away from the branch cut of atan2, also when the ball of s reaches below 0.
+                q = arb.pi() - arb.atan2(s, p) if p > 0 else arb.atan2(s, -p)
+                self.area[a][b] = self.area[b][a] = s
+                self.share[a][b] = self.share[b][a] = q / (2 * arb.pi())
+
+    def shortest(self) -> arb:
+        """Return a lower bound of min |w_i|, as an exact ball."""
+        bound = self.length[0].lower()
+        for length in self.length[1 : self.n]:
+            bound = bound.min(length.lower())
+        return bound.lower()
+
+    def value(self) -> arb:
+        """Enclose F at the centre."""
+        total = arb(0)
+        for a in range(self.n + self.k):
+            total += self.square[a] / 4
+            for b in range(a):
+                f = self.area[a][b] / (2 * arb.pi()) + self.share[a][b] * self.dot[a][b]
+                total += self.charge[a] * self.charge[b] * f
+        return total
+
+    def extension(self) -> arb_mat:
+        """Enclose M, the Hessian in every dimension beyond d (n x n)."""
+        matrix = [self.share[i][: self.n] for i in range(self.n)]
+        for i in range(self.n):
+            pull = sum((c * s for c, s in zip(self.charge, self.area[i], strict=True)), arb(0))
+            matrix[i] = [*matrix[i][:i], arb(1) / 2 + pull / (2 * arb.pi() * self.square[i]), *matrix[i][i + 1 :]]
+        return arb_mat(matrix)
+
+    def gradient(self) -> arb_mat:
+        """Enclose the gradient of F at the centre (n x d)."""
+        toward_teacher = arb_mat([self.share[i][self.n :] for i in range(self.n)])
+        return self.extension() * self.students - toward_teacher * self.teachers
+
+    def diagonal_block(self, i: int, slope: arb) -> arb_mat:
+        """Enclose the Hessian in neuron i (d x d); `slope` is M_ii."""
+        d, w = self.d, arb_mat(1, self.d, [self.students[i, a] for a in range(self.d)])
+        along = arb_mat(self.n + self.k, 1, [p / self.square[i] for p in self.dot[i]])
+        m = self.rows - along * w
+        weights, slack = [], arb(0)
+        for y, s in enumerate(self.area[i]):
+            if y != i and s > 0:
+                weights.append(self.charge[y] / (2 * arb.pi() * s))
+            else:
+                weights.append(arb(0))
+                slack += s / (2 * arb.pi() * self.square[i])
+        entries = m.entries()
+        scaled = [weights[y] * entries[y * d + a] for y in range(self.n + self.k) for a in range(d)]
+        block = m.transpose() * arb_mat(self.n + self.k, d, scaled)
+        block += w.transpose() * w * ((arb(1) / 2 - slope) / self.square[i])
+        return _with(block, slope, slack)
+
+    def pair_block(self, i: int, j: int) -> arb_mat:
+        """Enclose the mixed Hessian of neurons i != j (d x d); it is a symmetric matrix."""
+        d, s, p = self.d, self.area[i][j], self.dot[i][j]
+        if not s > 0:
+            return _with(arb_mat(d, d), self.share[i][j], s / (2 * arb.pi() * self.length[i] * self.length[j]))
+        both = arb_mat(2, d, [self.students[r, a] for r in (i, j) for a in range(d)])
+        core = arb_mat([[-p / self.square[i], arb(1)], [arb(1), -p / self.square[j]]])
+        return _with(both.transpose() * (core * (1 / (2 * arb.pi() * s))) * both, self.share[i][j], arb(0))
+
+    def hessian(self) -> arb_mat:
+        """Enclose the Hessian of F at the centre (nd x nd, neuron by neuron)."""
+        n, d, slopes = self.n, self.d, self.extension()
+        blocks: list[list[list[arb]]] = [[[]] * n for _ in range(n)]
+        for i in range(n):
+            blocks[i][i] = self.diagonal_block(i, slopes[i, i]).entries()
+            for j in range(i):
+                blocks[i][j] = blocks[j][i] = self.pair_block(i, j).entries()
+        entries = [x for i in range(n) for a in range(d) for j in range(n) for x in blocks[i][j][a * d : a * d + d]]
+        return arb_mat(n * d, n * d, entries)
+
+    def lipschitz(self, radius: arb, delta: arb) -> arb:
+        """Bound from above how fast the Hessian varies on the ball of `radius`, for every teacher within `delta`.
+
+        L = max_i sqrt(A_i^2 + B_i^2), A_i = 3 sqrt(3)/(4 pi) (sum_{j != i} (|w_j| + radius) + sum_j (|v_j| + delta))
+        / rho_i^2, B_i = 3 sqrt(n - 1)/(pi rho_i), rho_i = |w_i| - radius. The derivation is in docs/certificates.md.
+        """
+        reach = [length + (radius if c > 0 else delta) for length, c in zip(self.length, self.charge, strict=True)]
+        bound = arb(0)
+        for i in range(self.n):
+            rho = self.length[i] - radius
+            require(rho > 0, "the ball is not free of zero neurons: its radius reaches the shortest neuron")
+            pull = sum(reach, arb(0)) - reach[i]
+            bend = 3 * arb(3).sqrt() / (4 * arb.pi()) * pull / (rho * rho)
+            turn = 3 * arb(self.n - 1).sqrt() / (arb.pi() * rho)
+            bound = bound.max((bend * bend + turn * turn).sqrt().upper())
+        return bound.upper()
+
+
+def _with(block: arb_mat, diagonal: arb, slack: arb) -> arb_mat:
+    """Return `block` + `diagonal` I, each entry widened by +-`slack`."""
+    size = block.nrows()
+    if not slack == 0:
+        wide = arb(0, slack.abs_upper())
+        block += arb_mat(size, size, [wide] * (size * size))
+    for a in range(size):
+        block[a, a] += diagonal
+    return block
+
+
+def least_eigenvalue(matrix: arb_mat, shift: float) -> arb:
+    """Bound the smallest eigenvalue of a symmetric matrix from below, given a guess `shift` just below it.
+
+    C is any real matrix; a float Cholesky factor of matrix - shift I makes the remainder small. From
+    matrix = shift I + C C' + E and C C' >= 0 follows lambda_min >= shift - |E|_F.
+    """
+    size = matrix.nrows()
+    try:
+        with np.errstate(all="ignore"):
+            factor = np.linalg.cholesky(floats(matrix) - shift * np.eye(size))
+    except (np.linalg.LinAlgError, ValueError):
+        raise Rejected(f"the matrix minus {shift:.6g} I has no Cholesky factor: lambda_min is not proved") from None
+    zero = arb(0)
+    c = arb_mat(size, size, [arb(x) if x else zero for x in factor.ravel().tolist()])
+    remainder = matrix - c * c.transpose()
+    for a in range(size):
+        remainder[a, a] -= shift
+    return (arb(shift) - norm(remainder.entries())).lower()
+
+
+def greatest_eigenvalue(matrix: arb_mat) -> arb:
+    """Bound the largest |eigenvalue| from above: for every positive x it is at most max_i (|matrix| x)_i / x_i.
+
+    (This is the maximum norm of D^-1 matrix D with D = diag(x).) x is guessed by power iteration in floats.
+    """
+    size = matrix.nrows()
+    guess = np.abs(floats(matrix))
+    x = np.ones(size)
+    with np.errstate(all="ignore"):
+        for _ in range(50):
+            x = guess @ x + 1e-3 * np.max(guess @ x)
+            x = x / np.max(x)
+    weights = [arb(entry) for entry in x.tolist()]
+    for entry in weights:
+        require(entry > 0, "the weights of the eigenvalue bound are not positive")
+    sizes = arb_mat(size, size, [entry.abs_upper() for entry in matrix.entries()])
+    product = sizes * arb_mat(size, 1, weights)
+    bound = arb(0)
+    for a in range(size):
+        bound = bound.max((product[a, 0] / weights[a]).upper())
+    return bound.upper()

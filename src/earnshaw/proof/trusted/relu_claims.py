@@ -1,0 +1,221 @@
+r"""What a certificate of the ReLU landscape proves, and the check of every hypothesis.
+
+Notation of relu.py; norms are Euclidean (Frobenius), B(R) is the closed ball of radius R about the centre W0.
+
+THEOREM (minimum). Let W0 and the teacher be exact doubles, n >= k, r <= R, and
+  (a) R < min |w_i|, so that F is C^2 on B(R), and its Hessian is L-Lipschitz there with L = lipschitz(R);
+  (b) eps >= |grad F(W0)|;
+  (c) lambda <= smallest eigenvalue of Hess F(W0), and of M when every dimension D >= d is claimed;
+  (d) eps - lambda r + L r^2/2 < 0;      (e) lambda - L R > 0;
+  (f) 0 < mu <= lambda - L r;            (g) 0 < F_ge <= F(W0) - eps^2/(2 mu);      (h) F_le >= F(W0).
+Then B(R) holds exactly one critical point W*; it lies in B(r), it is a strict local minimum with Hess F(W*) >= mu I,
+F_ge <= F(W*) <= F_le, and since min F = 0 (n >= k) it is spurious.
+  Proof. On B(R) the Hessian is >= (lambda - L R) I > 0, so F is strictly convex there: one critical point at most. On
+the sphere of radius r, (W - W0).grad F(W) >= r (lambda r - L r^2/2 - eps) > 0 by (d), so the minimum of F over B(r) is
+interior: W*. On the segment from W* to W0, Hess F >= mu I, hence F(W0) - F(W*) <= |grad F(W0)|^2/(2 mu). The gradient of
+the padded point is the padded gradient, and its Hessian is that of F and one copy of M for each further dimension. QED
+
+THEOREM (basin). In addition, 0 < rho, rho + 2 r <= R, 0 < nu <= lambda - L (rho + 2 r), and Lambda is at least
+lambda_max(Hess F(W0)) + L (rho + 2 r), of M too when every dimension is claimed. Then exact gradient descent with any
+fixed step eta in (0, 2/Lambda), started in B(rho), converges to W*; each step multiplies the distance to W* by at most
+max(1 - eta nu, eta Lambda - 1) < 1.
+  Proof. B(W*, rho + r) lies in B(rho + 2 r) and holds B(rho); there nu I <= Hess F <= Lambda I, and a step maps W - W*
+to (I - eta H)(W - W*) with H a mean of Hessians on the segment, so it stays in B(W*, rho + r). QED
+
+THEOREM (robust). In addition let delta > 0, 0 < r' < min |w_i|, L' = lipschitz(r', delta), and put
+eps' = eps + sqrt(n) k delta/2, lambda' = lambda - k delta/(pi min |w_i|). If eps' - lambda' r' + L' r'^2/2 < 0,
+0 < mu' <= lambda' - L' r', sqrt(2 F(W0)) >= k delta and 0 < F' <= (sqrt(2 F(W0)) - k delta)^2/2 - eps'^2/(2 mu'), then
+for every teacher V' with |v'_j - v_j| <= delta for all j, B(r') holds exactly one critical point of F for V'; it is a
+strict spurious minimum with value >= F'. When M is included V' may leave R^d for any R^D.
+  Proof. The gradient of f(w, v) in w varies with v at rate <= 1/2, its Hessian at rate <= 1/(pi |w|), and
+|max(0, v'.x) - max(0, v.x)| <= |(v' - v).x|; then the theorem above applies to V'. QED
+
+THEOREM (saddle). Let A be any matrix, R < min |w_i|, Y >= |A grad F(W0)|, Z1 >= |I - A Hess F(W0)|, a >= |A|,
+L = lipschitz(R). If Y + (Z1 - 1) R + a L R^2/2 < 0 and u.Hess F(W0) u <= kappa |u|^2 with u != 0 and kappa + L R < 0, then
+B(R) holds a critical point W*, and it is a saddle, in every dimension D >= d; with e >= |grad F(W0)| and
+h >= |Hess F(W0)|, |F(W*) - F(W0)| <= e R + (h + L R) R^2/2.
+  Proof. The inequality forces Z1 < 1, so A is invertible, and W - A grad F(W) maps B(R) into itself: Brouwer. The
+Hessian at W* is negative along u, and positive along W*: W*.Hess F(W*) W* = sum_ij f(w_i, w_j) > 0. QED
+"""
+
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+import numpy as np
+from flint import arb, arb_mat
+
+from .reading import Document, Rejected, parse
+from .relu import Point, floats, greatest_eigenvalue, least_eigenvalue, norm, precision, require
+
+
+def verify(data: bytes) -> tuple[str, str]:
+    """Check the bytes of a certificate; return its kind and the statement proved, or raise Rejected."""
+    document = parse(data)
+    with precision(document.precision):
+        return document.kind, _CHECKS[document.kind](document)
+
+
+def shown(number: float, up: bool) -> str:
+    """Print a double with six digits, rounded to the safe side."""
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(number))):.6g}"
+
+
+def _shape(point: Point) -> str:
+    return f"n = {point.n}, k = {point.k}, d = {point.d}"
+
+
+def _minimum(document: Document) -> str:
+    return _prove_minimum(document)[2]
+
+
+def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
+    """Check hypotheses (a)-(h); return the point, its Hessian and the statement."""
+    real = document.real
+    point = Point(document.center, document.target)
+    inner, outer = arb(real("R_enclosure")), arb(real("R_unique"))
+    eps, lam, lip = (arb(real(f"claims.{name}")) for name in ("grad_norm_le", "lambda_min_ge", "hess_lipschitz_le"))
+    mu, f_ge, f_le = (arb(real(f"claims.{name}")) for name in ("mu_ge", "F_ge", "F_le"))
+
+    require(inner > 0, "R_enclosure is not positive")
+    require(inner <= outer, "R_enclosure exceeds R_unique")
+    require(point.lipschitz(outer, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_unique")
+    require(norm(point.gradient().entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
+    value = point.value()
+    require(value <= f_le, "F_le is below F(center)")
+    hessian = point.hessian()
+    require(lam <= least_eigenvalue(hessian, real("hint.shift")), "lambda_min_ge exceeds what the Hessian proves")
+    everywhere = document.numbers["claims.lambda_ext_ge"]
+    if everywhere is not None:
+        proved = least_eigenvalue(point.extension(), real("hint.shift_ext"))
+        require(arb(everywhere) <= proved, "lambda_ext_ge exceeds what the matrix M proves")
+        lam = lam.min(arb(everywhere))
+    require(eps - lam * inner + lip * inner * inner / 2 < 0, "eps - lambda r + L r^2/2 < 0 fails at r = R_enclosure")
+    require(lam - lip * outer > 0, "lambda - L R > 0 fails at R = R_unique")
+    require(mu > 0, "mu_ge is not positive")
+    require(mu <= lam - lip * inner, "mu_ge exceeds lambda - L R_enclosure")
+    require(f_ge > 0, "F_ge is not positive: the point is not shown to be spurious")
+    require(f_ge <= value - eps * eps / (2 * mu), "F_ge exceeds F(center) - eps^2/(2 mu)")
+    statement = (
+        f"spurious local minimum ({_shape(point)}{_dimensions(document)}): exactly one critical point within "
+        f"{shown(real('R_unique'), up=False)} of the center; it lies within {shown(real('R_enclosure'), up=True)}, is a "
+        f"strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
+        f"{shown(real('claims.F_ge'), up=False)} there while min F = 0; lambda_min >= "
+        f"{shown(real('claims.lambda_min_ge'), up=False)} at the center"
+    )
+    return point, hessian, statement
+
+
+def _dimensions(document: Document) -> str:
+    return "" if document.numbers["claims.lambda_ext_ge"] is None else ", every dimension D >= d"
+
+
+def _least(document: Document) -> arb:
+    """Return lambda of hypothesis (c), after it has been checked."""
+    lam, everywhere = arb(document.real("claims.lambda_min_ge")), document.numbers["claims.lambda_ext_ge"]
+    return lam if everywhere is None else lam.min(arb(everywhere))
+
+
+def _basin(document: Document) -> str:
+    point, hessian, statement = _prove_minimum(document)
+    real = document.real
+    rho, top, smooth = (arb(real(f"basin.{name}")) for name in ("radius", "lambda_max_le", "smoothness_le"))
+    nu, step = arb(real("basin.mu_ge")), arb(real("basin.step_lt"))
+    lip, reach = arb(real("claims.hess_lipschitz_le")), rho + 2 * arb(real("R_enclosure"))
+    require(rho > 0, "basin.radius is not positive")
+    require(reach <= arb(real("R_unique")), "basin.radius + 2 R_enclosure exceeds R_unique")
+    require(greatest_eigenvalue(hessian) <= top, "basin.lambda_max_le is below the bound on the Hessian's eigenvalues")
+    if document.numbers["claims.lambda_ext_ge"] is not None:
+        require(greatest_eigenvalue(point.extension()) <= top, "basin.lambda_max_le is below the bound for M")
+    require(smooth >= top + lip * reach, "basin.smoothness_le is below lambda_max_le + L R")
+    require(nu > 0, "basin.mu_ge is not positive")
+    require(nu <= _least(document) - lip * reach, "basin.mu_ge exceeds lambda - L R")
+    require(step > 0, "basin.step_lt is not positive")
+    require(step * smooth <= 2, "basin.step_lt exceeds 2 / smoothness_le")
+    return (
+        f"basin of attraction: exact gradient descent with a fixed step below {shown(real('basin.step_lt'), up=False)} "
+        f"from any point within {shown(real('basin.radius'), up=False)} of the center converges to this {statement}"
+    )
+
+
+def _robust(document: Document) -> str:
+    point, _, statement = _prove_minimum(document)
+    real = document.real
+    delta, inner, lip = (arb(real(f"robust.{name}")) for name in ("delta", "R_enclosure", "hess_lipschitz_le"))
+    mu, f_ge = arb(real("robust.mu_ge")), arb(real("robust.F_ge"))
+    moved = point.k * delta
+    eps = arb(real("claims.grad_norm_le")) + arb(point.n).sqrt() * moved / 2
+    lam = _least(document) - moved / (arb.pi() * point.shortest())
+    require(delta > 0, "robust.delta is not positive")
+    require(inner > 0, "robust.R_enclosure is not positive")
+    require(point.lipschitz(inner, delta) <= lip, "robust.hess_lipschitz_le is below the bound L on its ball")
+    require(eps - lam * inner + lip * inner * inner / 2 < 0, "eps' - lambda' r + L' r^2/2 < 0 fails for the robust ball")
+    require(mu > 0, "robust.mu_ge is not positive")
+    require(mu <= lam - lip * inner, "robust.mu_ge exceeds lambda' - L' r")
+    gap = (2 * point.value()).sqrt() - moved
+    require(gap > 0, "k delta exceeds sqrt(2 F(center))")
+    require(f_ge > 0, "robust.F_ge is not positive")
+    require(f_ge <= gap * gap / 2 - eps * eps / (2 * mu), "robust.F_ge exceeds what is left of F after moving the teacher")
+    return (
+        f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given ones "
+        f"has, within {shown(real('robust.R_enclosure'), up=True)} of the center, exactly one critical point, a strict "
+        f"spurious minimum with F >= {shown(real('robust.F_ge'), up=False)}; for the given teacher: {statement}"
+    )
+
+
+def _saddle(document: Document) -> str:
+    real = document.real
+    point = Point(document.center, document.target)
+    radius = arb(real("R_enclosure"))
+    names = ("grad_norm_le", "newton_step_le", "defect_le", "inverse_norm_le", "hess_lipschitz_le", "curvature_le")
+    eps, step, defect, size, lip, curvature = (arb(real(f"claims.{name}")) for name in names)
+    require(radius > 0, "R_enclosure is not positive")
+    require(point.lipschitz(radius, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_enclosure")
+    gradient, hessian = point.gradient(), point.hessian()
+    require(norm(gradient.entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
+    inverse, direction = _guesses(hessian)
+    column = arb_mat(point.n * point.d, 1, gradient.entries())
+    require(norm((inverse * column).entries()) <= step, "newton_step_le is below |A gradient|")
+    product = inverse * hessian
+    for a in range(product.nrows()):
+        product[a, a] -= 1
+    require(norm(product.entries()) <= defect, "defect_le is below |I - A H|")
+    require(norm(inverse.entries()) <= size, "inverse_norm_le is below |A|")
+    require(step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails")
+    length = (direction.transpose() * direction)[0, 0]
+    require(length > 0, "the direction of negative curvature is zero")
+    bent = (direction.transpose() * hessian * direction)[0, 0]
+    require(bent <= curvature * length, "curvature_le is below the curvature found along the guessed direction")
+    require(curvature + lip * radius < 0, "curvature_le + L R < 0 fails: the negative curvature may vanish on the ball")
+    value = point.value()
+    drift = eps * radius + (norm(hessian.entries()) + lip * radius) * radius * radius / 2
+    require(arb(real("claims.F_ge")) <= value - drift, "F_ge exceeds F(center) minus its variation on the ball")
+    require(arb(real("claims.F_le")) >= value + drift, "F_le is below F(center) plus its variation on the ball")
+    return (
+        f"saddle ({_shape(point)}, every dimension D >= d): a critical point within {shown(real('R_enclosure'), up=True)} "
+        f"of the center that is neither a minimum nor a maximum, with an eigenvalue <= "
+        f"{shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= F <= "
+        f"{shown(real('claims.F_le'), up=True)}"
+    )
+
+
+def _guesses(hessian: arb_mat) -> tuple[arb_mat, arb_mat]:
+    """Guess in floats an inverse of the Hessian and its most negative direction; nothing is assumed of either."""
+    middle = floats(hessian)
+    try:
+        with np.errstate(all="ignore"):
+            values, vectors = np.linalg.eigh((middle + middle.T) / 2)
+            inverse = (vectors / values) @ vectors.T
+    except np.linalg.LinAlgError:
+        raise Rejected("the Hessian has no float eigendecomposition") from None
+    size = hessian.nrows()
+    matrix = arb_mat(size, size, [arb(x) for x in inverse.ravel().tolist()])
+    return matrix, arb_mat(size, 1, [arb(x) for x in vectors[:, 0].tolist()])
+
+
+_CHECKS: dict[str, Callable[[Document], str]] = {
+    "minimum": _minimum,
+    "basin": _basin,
+    "robust": _robust,
+    "saddle": _saddle,
+}
