@@ -11,7 +11,7 @@ the Hessian a double matrix. Nothing here is trusted: a bad end point only fails
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, solve
+from scipy.linalg import lapack
 
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.trusted import Rejected
@@ -39,7 +39,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
     """
     start = np.array(weights, dtype=np.float64)
     best, best_norm, used = start, np.inf, 0
-    current = start
+    current, factor = start, None
     for used in range(STEPS + 1):
         try:
             point = Point(current.tolist(), teacher.tolist())
@@ -49,16 +49,15 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
         size = float(np.linalg.norm(gradient))
         if not size < best_norm:
             break
-        stalled = size > 0.25 * best_norm
+        slow = size > 0.1 * best_norm
         best, best_norm = current, size
-        if size == 0.0 or (stalled and size < 1e-12) or used == STEPS:
+        if size == 0.0 or (slow and size < 1e-12) or used == STEPS:
             break
-        hessian = double_hessian(point).entries
-        try:
-            with np.errstate(all="ignore"):
-                step = solve(hessian, gradient.ravel(), assume_a="sym", check_finite=False).reshape(start.shape)
-        except (LinAlgError, ValueError):
-            return _stopped(start, best, used, best_norm, "the Hessian is singular")
+        if factor is None or slow:  # near the end one factorisation serves every step
+            factor = lapack.dgetrf(double_hessian(point).entries)
+            if factor[2] != 0:
+                return _stopped(start, best, used, best_norm, "the Hessian is singular")
+        step = lapack.dgetrs(factor[0], factor[1], gradient.ravel())[0].reshape(start.shape)
         current = current - step
         if not np.all(np.isfinite(current)):
             return _stopped(start, best, used, best_norm, "the Newton step is not finite")

@@ -173,7 +173,7 @@ def _saddle(document: Document) -> str:
     require(point.lipschitz(radius, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_enclosure")
     gradient, hessian = point.gradient(), point.hessian()
     require(norm(gradient.entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
-    inverse, direction = _guesses(hessian)
+    inverse, direction = guesses(hessian)
     column = arb_mat(point.n * point.d, 1, gradient.entries())
     require(norm((inverse * column).entries()) <= step, "newton_step_le is below |A gradient|")
     product = inverse * hessian
@@ -199,7 +199,7 @@ def _saddle(document: Document) -> str:
     )
 
 
-def _guesses(hessian: arb_mat) -> tuple[arb_mat, arb_mat]:
+def guesses(hessian: arb_mat) -> tuple[arb_mat, arb_mat]:
     """Guess in floats an inverse of the Hessian and its most negative direction; nothing is assumed of either."""
     middle = floats(hessian)
     try:

@@ -1,0 +1,83 @@
+"""A certificate as an object: built, sealed, written and read; never judged here."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earnshaw.proof.trusted.reading import FORMAT, MAX_BYTES, OBJECTIVE, seal
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was proved, as the JSON document that `proof.trusted` checks."""
+
+    kind: str
+    document: Mapping[str, Any]
+
+    def to_text(self) -> str:
+        """Return the JSON text, one section to a line."""
+        lines = [f"{json.dumps(key)}: {json.dumps(value, sort_keys=True)}" for key, value in self.document.items()]
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write to `path` through a temporary file beside it and a rename, so that no half-written file is ever seen."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
+                file.write(self.to_text())
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        return target
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
+        """Read a certificate to look at it; use `check` to find out whether it is true."""
+        with open(path, "rb") as file:
+            document = json.loads(file.read(MAX_BYTES + 1))
+        if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
+            raise ValueError(f"{os.fspath(path)} is not a certificate: it has no `kind`; give a file that prove wrote")
+        return cls(document["kind"], document)
+
+
+def hexed(value: Any) -> Any:
+    """Return `value` with every float, also in mappings and arrays, as a canonical hex float."""
+    if isinstance(value, Mapping):
+        return {key: hexed(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return hexed(value.tolist())
+    if isinstance(value, list):
+        return [hexed(entry) for entry in value]
+    return value.hex() if isinstance(value, float) else value
+
+
+def build(
+    kind: str, center: np.ndarray, teacher: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str]
+) -> Certificate:
+    """Assemble and seal the certificate of `kind` for the point `center` (n, d) and `teacher` (k, d)."""
+    document = {
+        "format": FORMAT,
+        "kind": kind,
+        "problem": {
+            "n": center.shape[0],
+            "k": teacher.shape[0],
+            "d": center.shape[1],
+            "target": hexed(teacher),
+            "objective": OBJECTIVE,
+        },
+        "center": hexed(center),
+        **hexed(sections),
+        "meta": dict(meta),
+    }
+    document["sha256"] = seal(document)
+    return Certificate(kind, document)

@@ -1,0 +1,52 @@
+"""Calling the trusted checker from the library: the same code, with a result object."""
+
+import os
+from dataclasses import dataclass
+from time import perf_counter
+
+from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.trusted import check_bytes, check_file
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a certificate was verified, and what it proves or why it was rejected."""
+
+    file: str | None
+    verified: bool
+    kind: str | None
+    statement: str | None
+    reason: str | None
+    seconds: float
+
+    def __str__(self) -> str:
+        """Return the line that the command prints."""
+        return f"VERIFIED {self.statement}" if self.verified else f"REJECTED {self.reason}"
+
+    def report(self) -> dict[str, object]:
+        """Return the row that ``check --json`` prints."""
+        return {
+            "file": self.file,
+            "verified": self.verified,
+            "kind": self.kind,
+            "statement": self.statement,
+            "reason": self.reason,
+            "seconds": self.seconds,
+        }
+
+
+def check(certificate: Certificate | str | os.PathLike[str]) -> Check:
+    """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path."""
+    begun = perf_counter()
+    file = None
+    if isinstance(certificate, Certificate):
+        accepted, kind, sentence = check_bytes(certificate.to_text().encode())
+    elif isinstance(certificate, str) and certificate.lstrip().startswith("{"):
+        accepted, kind, sentence = check_bytes(certificate.encode("utf-8", errors="replace"))
+    else:
+        file = os.fspath(certificate)
+        accepted, kind, sentence = check_file(file)
+    seconds = perf_counter() - begun
+    if accepted:
+        return Check(file, True, kind, sentence, None, seconds)
+    return Check(file, False, None, None, sentence, seconds)

@@ -1,0 +1,92 @@
+r"""Proving a saddle: a zero of the gradient by Newton-Kantorovich, and a direction of negative curvature.
+
+The approximate inverse A and the direction u are floats; the checker makes its own. What is claimed therefore leaves
+room: each bound is :data:`ROOM` times what is found here, which costs nothing because the enclosing radius is tiny.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from earnshaw.proof.balls import ball_norm, down, up
+from earnshaw.proof.minimum import Missed
+from earnshaw.proof.trusted.relu import Point
+from earnshaw.proof.trusted.relu_claims import guesses
+
+ROOM = 16
+
+
+@dataclass(frozen=True)
+class Saddle:
+    """The numbers of a proved saddle, each on the safe side."""
+
+    gradient: float
+    step: float
+    defect: float
+    inverse: float
+    lipschitz: float
+    curvature: float
+    radius: float
+    value_ge: float
+    value_le: float
+
+    def sections(self, bits: int) -> dict[str, Any]:
+        """Return the sections of a `saddle` certificate."""
+        return {
+            "R_enclosure": self.radius,
+            "claims": {
+                "grad_norm_le": self.gradient,
+                "newton_step_le": self.step,
+                "defect_le": self.defect,
+                "inverse_norm_le": self.inverse,
+                "hess_lipschitz_le": self.lipschitz,
+                "curvature_le": self.curvature,
+                "F_ge": self.value_ge,
+                "F_le": self.value_le,
+            },
+            "hint": {"precision": bits},
+        }
+
+
+def prove_saddle(point: Point) -> Saddle:
+    """Prove that a saddle lies at `point`; raises Missed when an inequality fails."""
+    gradient, hessian = point.gradient(), point.hessian()
+    inverse, direction = guesses(hessian)
+    eps = up(ball_norm(gradient.entries()))
+    column = arb_mat(point.n * point.d, 1, gradient.entries())
+    step = up(ROOM * ball_norm((inverse * column).entries()) + arb(2) ** -1000)
+    product = inverse * hessian
+    for a in range(product.nrows()):
+        product[a, a] -= 1
+    defect = up(ROOM * ball_norm(product.entries()))
+    inverse_norm = up(ball_norm(inverse.entries()) * arb(1.001))
+    radius = up(2 * arb(step))
+    if not defect < 0.25 or not arb(radius) < point.shortest() / 2:
+        raise Missed(
+            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} well below "
+            f"the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point is not polished"
+        )
+    lip = up(point.lipschitz(arb(radius), arb(0)))
+    kantorovich = step + (arb(defect) - 1) * arb(radius) + arb(inverse_norm) * arb(lip) * arb(radius) ** 2 / 2
+    if not kantorovich < 0:
+        raise Missed(f"Y + (Z1 - 1) R + Z2 R^2/2 < 0 missed by {float(kantorovich):.3g} at R = {radius:.3g}; polish the point")
+    length = (direction.transpose() * direction)[0, 0]
+    bent = (direction.transpose() * hessian * direction)[0, 0] / length
+    curvature = up(bent * (1 - arb(2) ** -30)) if bent < 0 else up(bent)
+    if not arb(curvature) + arb(lip) * arb(radius) < 0:
+        raise Missed(
+            f"negative curvature missed: the smallest eigenvalue is about {curvature:.3g}, and it varies by up to "
+            f"{lip * radius:.3g} on the enclosing ball"
+        )
+    value = point.value()
+    drift = arb(eps) * arb(radius) + (ball_norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
+    return Saddle(
+        eps, step, defect, inverse_norm, lip, curvature, radius, down(value - drift), up(value + drift)
+    )
+
+
+def is_negative(guess: float, size: int) -> bool:
+    """Say whether a float eigenvalue is negative beyond the noise of a size x size problem of entries about 1."""
+    return guess < -64 * size * float(np.finfo(np.float64).eps)
