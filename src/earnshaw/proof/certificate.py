@@ -26,7 +26,7 @@ class Certificate:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write to `path` through a temporary file beside it and a rename, so that no half-written file is ever seen."""
+        """Write to `path` through a temporary file and a rename, so that no half-written file is ever seen."""
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")

@@ -17,7 +17,7 @@ term is off by at most :math:`2^{-52}` in norm; a term costs two products and a 
 from dataclasses import dataclass
 
 import numpy as np
-from flint import arb, arb_mat
+from flint import arb
 
 from earnshaw.proof.balls import ball_norm, rounded
 from earnshaw.proof.trusted.relu import Point

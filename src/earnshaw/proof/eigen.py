@@ -44,15 +44,26 @@ def cholesky_slack(diagonal: np.ndarray) -> arb:
     return (gamma / (1 - gamma) * trace + arb(size) ** 2 * arb(2) ** -1000).upper()
 
 
+class _Inverse(LinearOperator):
+    """The inverse of a factored matrix, as Lanczos wants it."""
+
+    def __init__(self, factor: tuple[np.ndarray, bool], size: int) -> None:
+        self._factor = factor
+        super().__init__(np.dtype(np.float64), (size, size))
+
+    def _matvec(self, x: np.ndarray) -> np.ndarray:
+        return cho_solve(self._factor, x, check_finite=False)
+
+
 def guess_least(matrix: np.ndarray) -> float:
     """Guess the smallest eigenvalue: densely when small, by Lanczos on the inverse when large."""
     size = matrix.shape[0]
     if size > DENSE:
         try:
             factor = cho_factor(matrix, lower=True, check_finite=False)
-            solve = LinearOperator((size, size), matvec=lambda x: cho_solve(factor, x, check_finite=False), dtype=float)
+            inverse = _Inverse(factor, size)
             start = np.random.default_rng(0).standard_normal(size)
-            top = eigsh(solve, k=1, which="LA", v0=start, tol=1e-12, return_eigenvectors=False)[0]
+            top = eigsh(inverse, k=1, which="LA", v0=start, return_eigenvectors=False)[0]
             return float(1.0 / top)
         except (LinAlgError, ArpackError):
             pass  # not positive definite, or Lanczos stalled: look at the whole spectrum

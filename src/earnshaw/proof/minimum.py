@@ -147,7 +147,9 @@ def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> Min
             f"the gradient at the point, {eps:.3g}, is too large: polish it"
         )
     if not arb(lam) - arb(lip) * arb(outer) > 0:
-        raise Missed(f"lambda - L R > 0 missed by {lip * outer - lam:.3g} at R = {outer:.3g}; more precision would help")
+        raise Missed(
+            f"lambda - L R > 0 missed by {lip * outer - lam:.3g} at R = {outer:.3g}; more precision would help"
+        )
     mu = down(arb(lam) - arb(lip) * arb(inner))
     value = point.value()
     value_ge = down(value - arb(eps) ** 2 / (2 * arb(mu)))

@@ -55,7 +55,7 @@ def prove(
     Parameters
     ----------
     problem
-        A two-layer ReLU problem with unit output weights (anything with a `teacher` array), or the teacher (k, d) itself.
+        A two-layer ReLU problem with unit output weights (anything with a `teacher`), or the teacher (k, d) itself.
     weights
         The point, shape (n, d), neurons as rows. n < k is answered INCONCLUSIVE.
     precision
@@ -91,7 +91,9 @@ def prove(
     return proof.timed(perf_counter() - begun)
 
 
-def prove_many(problem: object, points: Iterable[ArrayLike], *, workers: int | None = None, **options: Any) -> Iterator[Proof]:
+def prove_many(
+    problem: object, points: Iterable[ArrayLike], *, workers: int | None = None, **options: Any
+) -> Iterator[Proof]:
     """Prove many points of one problem, in spawned processes; yield a Proof for each, in order.
 
     `workers` is the number of processes (all processors when None; 0 or 1 means this process). Options are those of
@@ -137,7 +139,9 @@ def teacher_of(problem: object) -> np.ndarray:
     for name in ("output_weights", "student_output_weights"):
         given = getattr(problem, name, None)
         if given is not None and not np.all(np.asarray(given) == 1.0):
-            raise ValueError(f"{name} differ from 1; the theorem covers networks that sum their neurons: leave them out")
+            raise ValueError(
+                f"{name} differ from 1; the theorem covers networks that sum their neurons: leave them out"
+            )
     activation = getattr(problem, "activation", "relu")
     if str(getattr(activation, "value", activation)).lower() != "relu":
         raise ValueError(f"the activation is {activation}; the theorem covers relu only")
@@ -165,7 +169,9 @@ def _check_rows(rows: np.ndarray, whose: str) -> None:
     if not np.all(np.isfinite(rows)):
         raise ValueError(f"a {whose} weight is NaN or infinite; give finite numbers")
     if np.any(np.all(rows == 0.0, axis=1)):
-        raise ValueError(f"{whose} neuron {int(np.argmax(np.all(rows == 0.0, axis=1)))} is zero; F is not smooth there: drop it")
+        raise ValueError(
+            f"{whose} neuron {int(np.argmax(np.all(rows == 0.0, axis=1)))} is zero; F is not smooth there: drop it"
+        )
 
 
 def _prove_at(

@@ -3,15 +3,15 @@ r"""Newton's polish of a point, with the gradient from balls: what is proved is 
 .. math:: W \leftarrow \mathrm{round}\left(W - H(W)^{-1} \nabla F(W)\right)
 
 The gradient is the midpoint of a ball at full precision (near a critical point a double gradient is all cancellation),
-the Hessian a double matrix. Nothing here is trusted: a bad end point only fails to be proved. But a polish that walks to
-*another* critical point would prove a true theorem about the wrong point, so a neuron that leaves its place by more than
-``reach`` times its own length stops the polish, and the distance moved is reported.
+the Hessian a double matrix. Nothing here is trusted: a bad end point only fails to be proved. But a polish that walks
+to *another* critical point would prove a true theorem about the wrong point, so a neuron that leaves its place by more
+than ``reach`` times its own length stops the polish, and the distance moved is reported.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import get_lapack_funcs
 
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.trusted import Rejected
@@ -40,6 +40,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
     start = np.array(weights, dtype=np.float64)
     best, best_norm, used = start, np.inf, 0
     current, factor = start, None
+    getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (start,))  # unlike `solve`, silent about bad conditioning
     for used in range(STEPS + 1):
         try:
             point = Point(current.tolist(), teacher.tolist())
@@ -54,17 +55,18 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
         if size == 0.0 or (slow and size < 1e-12) or used == STEPS:
             break
         if factor is None or slow:  # near the end one factorisation serves every step
-            factor = lapack.dgetrf(double_hessian(point).entries)
+            factor = getrf(double_hessian(point).entries)
             if factor[2] != 0:
                 return _stopped(start, best, used, best_norm, "the Hessian is singular")
-        step = lapack.dgetrs(factor[0], factor[1], gradient.ravel())[0].reshape(start.shape)
+        step = getrs(factor[0], factor[1], gradient.ravel())[0].reshape(start.shape)
         current = current - step
         if not np.all(np.isfinite(current)):
             return _stopped(start, best, used, best_norm, "the Newton step is not finite")
         moved = np.linalg.norm(current - start, axis=1) / np.linalg.norm(start, axis=1)
         if np.max(moved) > reach:
             reason = (
-                f"a Newton step would move a neuron by {np.max(moved):.3g} of its length, more than the {reach:.3g} allowed, "
+                f"a Newton step would move a neuron by {np.max(moved):.3g} of its length, more than the {reach:.3g} "
+                f"allowed, "
                 f"so the nearest critical point is not near: run gradient descent longer first"
             )
             return _stopped(start, start, used, best_norm, reason)

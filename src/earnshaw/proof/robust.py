@@ -2,8 +2,8 @@ r"""How far the teacher may move before the proof is lost.
 
 For a teacher with every neuron within :math:`\delta` of the given one the gradient at the centre grows by at most
 :math:`\sqrt n k \delta/2`, the smallest eigenvalue falls by at most :math:`k \delta/(\pi \min|w_i|)`, and
-:math:`\sqrt{2F}` falls by at most :math:`k \delta`. The largest :math:`\delta` for which the theorem still applies is found
-by bisection in floats and confirmed in balls.
+:math:`\sqrt{2F}` falls by at most :math:`k \delta`. The largest :math:`\delta` for which the theorem still applies is
+found by bisection in floats and confirmed in balls.
 """
 
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Robust:
 def prove_robust(point: Point, minimum: Minimum) -> Robust:
     """Prove nearly the largest delta the theorem allows; raises Missed when not even a tiny one is found."""
     guess = LipschitzGuess(point)
-    # No delta beyond `high` can work: eps' is at least sqrt(n) k delta/2 and lambda'^2/(2 L') at most lambda^2/(2 L(0)).
+    # No delta beyond `high` can work: eps' >= sqrt(n) k delta/2, and lambda'^2/(2 L') <= lambda^2/(2 L(0)).
     low, high = 0.0, minimum.lam**2 / (guess(0.0) * sqrt(point.n) * point.k)
     for _ in range(25):
         middle = 0.5 * (low + high)

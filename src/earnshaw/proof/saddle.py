@@ -65,13 +65,17 @@ def prove_saddle(point: Point) -> Saddle:
     radius = up(2 * arb(step))
     if not defect < 0.25 or not arb(radius) < point.shortest() / 2:
         raise Missed(
-            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} well below "
-            f"the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point is not polished"
+            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} "
+            f"well below "
+            f"the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point is "
+            f"not polished"
         )
     lip = up(point.lipschitz(arb(radius), arb(0)))
     kantorovich = step + (arb(defect) - 1) * arb(radius) + arb(inverse_norm) * arb(lip) * arb(radius) ** 2 / 2
     if not kantorovich < 0:
-        raise Missed(f"Y + (Z1 - 1) R + Z2 R^2/2 < 0 missed by {float(kantorovich):.3g} at R = {radius:.3g}; polish the point")
+        raise Missed(
+            f"Y + (Z1 - 1) R + Z2 R^2/2 < 0 missed by {float(kantorovich):.3g} at R = {radius:.3g}; polish the point"
+        )
     length = (direction.transpose() * direction)[0, 0]
     bent = (direction.transpose() * hessian * direction)[0, 0] / length
     curvature = up(bent * (1 - arb(2) ** -30)) if bent < 0 else up(bent)
@@ -82,9 +86,7 @@ def prove_saddle(point: Point) -> Saddle:
         )
     value = point.value()
     drift = arb(eps) * arb(radius) + (ball_norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
-    return Saddle(
-        eps, step, defect, inverse_norm, lip, curvature, radius, down(value - drift), up(value + drift)
-    )
+    return Saddle(eps, step, defect, inverse_norm, lip, curvature, radius, down(value - drift), up(value + drift))
 
 
 def is_negative(guess: float, size: int) -> bool:

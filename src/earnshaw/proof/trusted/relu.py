@@ -70,7 +70,7 @@ def floats(matrix: arb_mat) -> np.ndarray:
 
 
 class Point:
-    """A student network `center` (n rows) and a teacher `target` (k rows) with everything about their pairs in balls."""
+    """A student network `center` (n rows), a teacher `target` (k rows), and everything about their pairs in balls."""
 
     def __init__(self, center: Sequence[Sequence[float]], target: Sequence[Sequence[float]]) -> None:
         self.n, self.k, self.d = len(center), len(target), len(center[0])
@@ -183,7 +183,7 @@ class Point:
 def _with(block: arb_mat, diagonal: arb, slack: arb) -> arb_mat:
     """Return `block` + `diagonal` I, each entry widened by +-`slack`."""
     size = block.nrows()
-    if not slack == 0:
+    if not slack.is_zero():  # False unless the ball is exactly 0
         wide = arb(0, slack.abs_upper())
         block += arb_mat(size, size, [wide] * (size * size))
     for a in range(size):

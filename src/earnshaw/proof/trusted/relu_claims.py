@@ -12,8 +12,8 @@ Then B(R) holds exactly one critical point W*; it lies in B(r), it is a strict l
 F_ge <= F(W*) <= F_le, and since min F = 0 (n >= k) it is spurious.
   Proof. On B(R) the Hessian is >= (lambda - L R) I > 0, so F is strictly convex there: one critical point at most. On
 the sphere of radius r, (W - W0).grad F(W) >= r (lambda r - L r^2/2 - eps) > 0 by (d), so the minimum of F over B(r) is
-interior: W*. On the segment from W* to W0, Hess F >= mu I, hence F(W0) - F(W*) <= |grad F(W0)|^2/(2 mu). The gradient of
-the padded point is the padded gradient, and its Hessian is that of F and one copy of M for each further dimension. QED
+interior: W*. On the segment from W* to W0, Hess F >= mu I, hence F(W0) - F(W*) <= |grad F(W0)|^2/(2 mu). The gradient
+of the padded point is the padded gradient; its Hessian is that of F and one copy of M for each further dimension. QED
 
 THEOREM (basin). In addition, 0 < rho, rho + 2 r <= R, 0 < nu <= lambda - L (rho + 2 r), and Lambda is at least
 lambda_max(Hess F(W0)) + L (rho + 2 r), of M too when every dimension is claimed. Then exact gradient descent with any
@@ -31,9 +31,9 @@ strict spurious minimum with value >= F'. When M is included V' may leave R^d fo
 |max(0, v'.x) - max(0, v.x)| <= |(v' - v).x|; then the theorem above applies to V'. QED
 
 THEOREM (saddle). Let A be any matrix, R < min |w_i|, Y >= |A grad F(W0)|, Z1 >= |I - A Hess F(W0)|, a >= |A|,
-L = lipschitz(R). If Y + (Z1 - 1) R + a L R^2/2 < 0 and u.Hess F(W0) u <= kappa |u|^2 with u != 0 and kappa + L R < 0, then
-B(R) holds a critical point W*, and it is a saddle, in every dimension D >= d; with e >= |grad F(W0)| and
-h >= |Hess F(W0)|, |F(W*) - F(W0)| <= e R + (h + L R) R^2/2.
+L = lipschitz(R). If Y + (Z1 - 1) R + a L R^2/2 < 0, and u.Hess F(W0) u <= kappa |u|^2 with u != 0 and
+kappa + L R < 0, then B(R) holds a critical point W*, and it is a saddle, in every dimension D >= d; with
+e >= |grad F(W0)| and h >= |Hess F(W0)|, |F(W*) - F(W0)| <= e R + (h + L R) R^2/2.
   Proof. The inequality forces Z1 < 1, so A is invertible, and W - A grad F(W) maps B(R) into itself: Brouwer. The
 Hessian at W* is negative along u, and positive along W*: W*.Hess F(W*) W* = sum_ij f(w_i, w_j) > 0. QED
 """
@@ -98,7 +98,8 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     require(f_ge <= value - eps * eps / (2 * mu), "F_ge exceeds F(center) - eps^2/(2 mu)")
     statement = (
         f"spurious local minimum ({_shape(point)}{_dimensions(document)}): exactly one critical point within "
-        f"{shown(real('R_unique'), up=False)} of the center; it lies within {shown(real('R_enclosure'), up=True)}, is a "
+        f"{shown(real('R_unique'), up=False)} of the center; it lies within {shown(real('R_enclosure'), up=True)}, "
+        f"is a "
         f"strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
         f"{shown(real('claims.F_ge'), up=False)} there while min F = 0; lambda_min >= "
         f"{shown(real('claims.lambda_min_ge'), up=False)} at the center"
@@ -149,15 +150,20 @@ def _robust(document: Document) -> str:
     require(delta > 0, "robust.delta is not positive")
     require(inner > 0, "robust.R_enclosure is not positive")
     require(point.lipschitz(inner, delta) <= lip, "robust.hess_lipschitz_le is below the bound L on its ball")
-    require(eps - lam * inner + lip * inner * inner / 2 < 0, "eps' - lambda' r + L' r^2/2 < 0 fails for the robust ball")
+    require(
+        eps - lam * inner + lip * inner * inner / 2 < 0, "eps' - lambda' r + L' r^2/2 < 0 fails for the robust ball"
+    )
     require(mu > 0, "robust.mu_ge is not positive")
     require(mu <= lam - lip * inner, "robust.mu_ge exceeds lambda' - L' r")
     gap = (2 * point.value()).sqrt() - moved
     require(gap > 0, "k delta exceeds sqrt(2 F(center))")
     require(f_ge > 0, "robust.F_ge is not positive")
-    require(f_ge <= gap * gap / 2 - eps * eps / (2 * mu), "robust.F_ge exceeds what is left of F after moving the teacher")
+    require(
+        f_ge <= gap * gap / 2 - eps * eps / (2 * mu), "robust.F_ge exceeds what is left of F after moving the teacher"
+    )
     return (
-        f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given ones "
+        f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given "
+        f"ones "
         f"has, within {shown(real('robust.R_enclosure'), up=True)} of the center, exactly one critical point, a strict "
         f"spurious minimum with F >= {shown(real('robust.F_ge'), up=False)}; for the given teacher: {statement}"
     )
@@ -181,7 +187,9 @@ def _saddle(document: Document) -> str:
         product[a, a] -= 1
     require(norm(product.entries()) <= defect, "defect_le is below |I - A H|")
     require(norm(inverse.entries()) <= size, "inverse_norm_le is below |A|")
-    require(step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails")
+    require(
+        step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails"
+    )
     length = (direction.transpose() * direction)[0, 0]
     require(length > 0, "the direction of negative curvature is zero")
     bent = (direction.transpose() * hessian * direction)[0, 0]
@@ -192,9 +200,11 @@ def _saddle(document: Document) -> str:
     require(arb(real("claims.F_ge")) <= value - drift, "F_ge exceeds F(center) minus its variation on the ball")
     require(arb(real("claims.F_le")) >= value + drift, "F_le is below F(center) plus its variation on the ball")
     return (
-        f"saddle ({_shape(point)}, every dimension D >= d): a critical point within {shown(real('R_enclosure'), up=True)} "
+        f"saddle ({_shape(point)}, every dimension D >= d): a critical point within "
+        f"{shown(real('R_enclosure'), up=True)} "
         f"of the center that is neither a minimum nor a maximum, with an eigenvalue <= "
-        f"{shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= F <= "
+        f"{shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= "
+        f"F <= "
         f"{shown(real('claims.F_le'), up=True)}"
     )
 
