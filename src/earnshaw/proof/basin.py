@@ -12,9 +12,8 @@ import numpy as np
 from flint import arb
 
 from earnshaw.proof.balls import down, up
-from earnshaw.proof.doubles import DoubleMatrix, double_extension
+from earnshaw.proof.doubles import DoubleMatrix
 from earnshaw.proof.minimum import Minimum, Missed
-from earnshaw.proof.trusted.relu import Point
 
 MARGIN = 1e-6  # on lambda_max, relatively: the checker guesses its own weights and must not find a larger bound
 
@@ -40,11 +39,9 @@ class Basin:
         }
 
 
-def prove_basin(point: Point, hessian: DoubleMatrix, minimum: Minimum) -> Basin:
+def prove_basin(hessian: DoubleMatrix, minimum: Minimum) -> Basin:
     """Prove the basin of `minimum`; raises Missed when there is no room for one."""
     top = _greatest(hessian)
-    if minimum.extension is not None:
-        top = max(top, _greatest(double_extension(point)))
     radius = down(arb(minimum.outer) - 2 * arb(minimum.inner))
     reach = arb(radius) + 2 * arb(minimum.inner)
     smoothness = up(arb(top) + arb(minimum.lipschitz) * reach)
@@ -59,8 +56,9 @@ def _greatest(matrix: DoubleMatrix) -> float:
     sizes = np.abs(matrix.entries)
     x = np.ones(sizes.shape[0])
     for _ in range(50):
-        x = sizes @ x + 1e-3 * np.max(sizes @ x)
-        x = x / np.max(x)
+        y = sizes @ x
+        x = y / np.max(y)
+    x = x + 1e-3
     size = sizes.shape[0]
     quotient = arb(float(np.max((sizes @ x) / x))) * (1 + arb(size + 8) * arb(2) ** -52)
     # |H~ - H| <= error in Frobenius norm, and the spectral norm of the difference is no larger.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from earnshaw.proof.balls import precision as working_precision
 from earnshaw.proof.basin import prove_basin
+from earnshaw.proof.blas import one_thread
 from earnshaw.proof.certificate import Certificate, build
 from earnshaw.proof.doubles import DoubleMatrix, double_hessian
 from earnshaw.proof.eigen import guess_least
@@ -82,7 +83,7 @@ def prove(
         )
         return _inconclusive(reason, start, teacher, 0.0).timed(perf_counter() - begun)
     remarks = {"producer": "earnshaw.proof", **(meta or {})}
-    with working_precision(precision):
+    with working_precision(precision), one_thread():
         try:
             refined = refine(start, teacher, reach=reach) if polish else Refined(start, 0.0, 0, np.inf, None)
             proof = _prove_at(refined, teacher, precision, basin, robust, every_dimension, remarks)
@@ -217,7 +218,7 @@ def _minimum(
     notes, around, sturdy = [], None, None
     if basin:
         try:
-            around = prove_basin(point, hessian, minimum)
+            around = prove_basin(hessian, minimum)
             certificates["basin"] = build("basin", center, teacher, {**sections, "basin": around.section()}, meta)
         except Missed as missed:
             notes.append(str(missed))

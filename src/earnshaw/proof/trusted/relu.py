@@ -221,11 +221,9 @@ def greatest_eigenvalue(matrix: arb_mat) -> arb:
     x = np.ones(size)
     with np.errstate(all="ignore"):
         for _ in range(50):
-            x = guess @ x + 1e-3 * np.max(guess @ x)
-            x = x / np.max(x)
-    weights = [arb(entry) for entry in x.tolist()]
-    for entry in weights:
-        require(entry > 0, "the weights of the eigenvalue bound are not positive")
+            y = guess @ x
+            x = y / np.max(y)
+    weights = [arb(abs(entry) + 1e-3) for entry in x.tolist()]  # positive whatever the guess was
     sizes = arb_mat(size, size, [entry.abs_upper() for entry in matrix.entries()])
     product = sizes * arb_mat(size, 1, weights)
     bound = arb(0)

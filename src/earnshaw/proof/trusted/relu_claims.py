@@ -6,7 +6,7 @@ THEOREM (minimum). Let W0 and the teacher be exact doubles, n >= k, r <= R, and
   (a) R < min |w_i|, so that F is C^2 on B(R), and its Hessian is L-Lipschitz there with L = lipschitz(R);
   (b) eps >= |grad F(W0)|;
   (c) lambda <= smallest eigenvalue of Hess F(W0), and of M when every dimension D >= d is claimed;
-  (d) eps - lambda r + L r^2/2 < 0;      (e) lambda - L R > 0;
+  (d) eps - lambda r + L r^2/2 < 0 (so r > 0, since eps >= 0);      (e) lambda - L R > 0;
   (f) 0 < mu <= lambda - L r;            (g) 0 < F_ge <= F(W0) - eps^2/(2 mu);      (h) F_le >= F(W0).
 Then B(R) holds exactly one critical point W*; it lies in B(r), it is a strict local minimum with Hess F(W*) >= mu I,
 F_ge <= F(W*) <= F_le, and since min F = 0 (n >= k) it is spurious.
@@ -15,17 +15,18 @@ the sphere of radius r, (W - W0).grad F(W) >= r (lambda r - L r^2/2 - eps) > 0 b
 interior: W*. On the segment from W* to W0, Hess F >= mu I, hence F(W0) - F(W*) <= |grad F(W0)|^2/(2 mu). The gradient
 of the padded point is the padded gradient; its Hessian is that of F and one copy of M for each further dimension. QED
 
-THEOREM (basin). In addition, 0 < rho, rho + 2 r <= R, 0 < nu <= lambda - L (rho + 2 r), and Lambda is at least
-lambda_max(Hess F(W0)) + L (rho + 2 r), of M too when every dimension is claimed. Then exact gradient descent with any
-fixed step eta in (0, 2/Lambda), started in B(rho), converges to W*; each step multiplies the distance to W* by at most
-max(1 - eta nu, eta Lambda - 1) < 1.
+THEOREM (basin). In addition, 0 < rho, rho + 2 r <= R, 0 < nu <= lambda - L (rho + 2 r), and
+Lambda >= lambda_max(Hess F(W0)) + L (rho + 2 r). Then exact gradient descent with any fixed step eta in (0, 2/Lambda),
+started in B(rho), converges to W*; each step multiplies the distance to W* by at most
+max(1 - eta nu, eta Lambda - 1) < 1. In every dimension, if M was included: M_ij is 1/d times the trace of block (i, j)
+of the Hessian, so y.M y is a mean of values u.Hess u with |u| = |y|, and no eigenvalue of M exceeds lambda_max.
   Proof. B(W*, rho + r) lies in B(rho + 2 r) and holds B(rho); there nu I <= Hess F <= Lambda I, and a step maps W - W*
 to (I - eta H)(W - W*) with H a mean of Hessians on the segment, so it stays in B(W*, rho + r). QED
 
 THEOREM (robust). In addition let delta > 0, 0 < r' < min |w_i|, L' = lipschitz(r', delta), and put
 eps' = eps + sqrt(n) k delta/2, lambda' = lambda - k delta/(pi min |w_i|). If eps' - lambda' r' + L' r'^2/2 < 0,
-0 < mu' <= lambda' - L' r', sqrt(2 F(W0)) >= k delta and 0 < F' <= (sqrt(2 F(W0)) - k delta)^2/2 - eps'^2/(2 mu'), then
-for every teacher V' with |v'_j - v_j| <= delta for all j, B(r') holds exactly one critical point of F for V'; it is a
+0 < mu' <= lambda' - L' r', F' > 0 and sqrt(2 F' + eps'^2/mu') + k delta <= sqrt(2 F(W0)), then for every teacher V'
+with |v'_j - v_j| <= delta for all j, B(r') holds exactly one critical point of F for V'; it is a
 strict spurious minimum with value >= F'. When M is included V' may leave R^d for any R^D.
   Proof. The gradient of f(w, v) in w varies with v at rate <= 1/2, its Hessian at rate <= 1/(pi |w|), and
 |max(0, v'.x) - max(0, v.x)| <= |(v' - v).x|; then the theorem above applies to V'. QED
@@ -77,7 +78,6 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     eps, lam, lip = (arb(real(f"claims.{name}")) for name in ("grad_norm_le", "lambda_min_ge", "hess_lipschitz_le"))
     mu, f_ge, f_le = (arb(real(f"claims.{name}")) for name in ("mu_ge", "F_ge", "F_le"))
 
-    require(inner > 0, "R_enclosure is not positive")
     require(inner <= outer, "R_enclosure exceeds R_unique")
     require(point.lipschitz(outer, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_unique")
     require(norm(point.gradient().entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
@@ -118,7 +118,7 @@ def _least(document: Document) -> arb:
 
 
 def _basin(document: Document) -> str:
-    point, hessian, statement = _prove_minimum(document)
+    _, hessian, statement = _prove_minimum(document)
     real = document.real
     rho, top, smooth = (arb(real(f"basin.{name}")) for name in ("radius", "lambda_max_le", "smoothness_le"))
     nu, step = arb(real("basin.mu_ge")), arb(real("basin.step_lt"))
@@ -126,8 +126,6 @@ def _basin(document: Document) -> str:
     require(rho > 0, "basin.radius is not positive")
     require(reach <= arb(real("R_unique")), "basin.radius + 2 R_enclosure exceeds R_unique")
     require(greatest_eigenvalue(hessian) <= top, "basin.lambda_max_le is below the bound on the Hessian's eigenvalues")
-    if document.numbers["claims.lambda_ext_ge"] is not None:
-        require(greatest_eigenvalue(point.extension()) <= top, "basin.lambda_max_le is below the bound for M")
     require(smooth >= top + lip * reach, "basin.smoothness_le is below lambda_max_le + L R")
     require(nu > 0, "basin.mu_ge is not positive")
     require(nu <= _least(document) - lip * reach, "basin.mu_ge exceeds lambda - L R")
@@ -148,19 +146,15 @@ def _robust(document: Document) -> str:
     eps = arb(real("claims.grad_norm_le")) + arb(point.n).sqrt() * moved / 2
     lam = _least(document) - moved / (arb.pi() * point.shortest())
     require(delta > 0, "robust.delta is not positive")
-    require(inner > 0, "robust.R_enclosure is not positive")
     require(point.lipschitz(inner, delta) <= lip, "robust.hess_lipschitz_le is below the bound L on its ball")
     require(
         eps - lam * inner + lip * inner * inner / 2 < 0, "eps' - lambda' r + L' r^2/2 < 0 fails for the robust ball"
     )
     require(mu > 0, "robust.mu_ge is not positive")
     require(mu <= lam - lip * inner, "robust.mu_ge exceeds lambda' - L' r")
-    gap = (2 * point.value()).sqrt() - moved
-    require(gap > 0, "k delta exceeds sqrt(2 F(center))")
     require(f_ge > 0, "robust.F_ge is not positive")
-    require(
-        f_ge <= gap * gap / 2 - eps * eps / (2 * mu), "robust.F_ge exceeds what is left of F after moving the teacher"
-    )
+    left = (2 * f_ge + eps * eps / mu).sqrt()
+    require(left + moved <= (2 * point.value()).sqrt(), "robust.F_ge exceeds what is left of F as the teacher moves")
     return (
         f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given "
         f"ones "
@@ -191,9 +185,8 @@ def _saddle(document: Document) -> str:
         step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails"
     )
     length = (direction.transpose() * direction)[0, 0]
-    require(length > 0, "the direction of negative curvature is zero")
     bent = (direction.transpose() * hessian * direction)[0, 0]
-    require(bent <= curvature * length, "curvature_le is below the curvature found along the guessed direction")
+    require(bent < curvature * length, "curvature_le is below the curvature found along the guessed direction")
     require(curvature + lip * radius < 0, "curvature_le + L R < 0 fails: the negative curvature may vanish on the ball")
     value = point.value()
     drift = eps * radius + (norm(hessian.entries()) + lip * radius) * radius * radius / 2
