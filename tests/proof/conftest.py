@@ -1,0 +1,95 @@
+"""Points and certificates that the proof tests share; none of them needs a downloaded file."""
+
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from earnshaw.proof import prove
+from earnshaw.proof.trusted.reading import seal
+
+DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "safran-shamir"
+
+
+def symmetric_point(k, a, b, c, d, e):
+    """A point of type S_{k-1}: `a` on the diagonal, `b` off it, `c` odd column, `d` odd row, `e` the corner."""
+    weights = np.full((k, k), b)
+    np.fill_diagonal(weights, a)
+    weights[:-1, -1], weights[-1, :-1], weights[-1, -1] = c, d, e
+    return weights
+
+
+@pytest.fixture(scope="session")
+def minimum_point():
+    """The published k = n = 6 minimum, to eight digits."""
+    return symmetric_point(6, 0.98670382, -0.0504134, 0.30801099, 0.22451581, -0.60151192)
+
+
+@pytest.fixture(scope="session")
+def saddle_point():
+    """A saddle at k = n = 6 (the second S_5 family), to four digits."""
+    return symmetric_point(6, -0.5877, 0.3912, -0.0138, 0.0168, 1.0684)
+
+
+@pytest.fixture(scope="session")
+def minimum_proof(minimum_point):
+    return prove(np.eye(6), minimum_point)
+
+
+@pytest.fixture(scope="session")
+def saddle_proof(saddle_point):
+    return prove(np.eye(6), saddle_point)
+
+
+@pytest.fixture(scope="session")
+def published():
+    """All published points at hand, as (name, index, weights)."""
+    files = sorted(DATA.glob("*.npz"))
+    if not files:
+        pytest.skip(f"the published points are not at {DATA}")
+    points = []
+    for file in files:
+        with np.load(file) as arrays:
+            points += [(file.stem, index, weights) for index, weights in enumerate(arrays["weights"])]
+    return points
+
+
+class Forger:
+    """Edits certificates and seals them again, as an adversary would."""
+
+    def __init__(self, documents):
+        self.documents = documents
+
+    def edited(self, kind, **edits):
+        """Return the document of `kind` with `claims__F_ge=...` style edits; floats become hex floats."""
+        document = copy.deepcopy(dict(self.documents[kind]))
+        for path, value in edits.items():
+            place, *rest = path.split("__")
+            new = value.hex() if isinstance(value, float) else value
+            if rest:
+                document[place] = {**document[place], rest[0]: new}
+            else:
+                document[place] = new
+        return document
+
+    def number(self, kind, path):
+        section = self.documents[kind]
+        for part in path.split("__"):
+            section = section[part]
+        return float.fromhex(section)
+
+    @staticmethod
+    def sealed(document):
+        document = {**document, "sha256": seal(document)}
+        return json.dumps(document).encode()
+
+    def forged(self, kind, **edits):
+        return self.sealed(self.edited(kind, **edits))
+
+
+@pytest.fixture(scope="session")
+def forger(minimum_proof, saddle_proof):
+    certificates = {**minimum_proof.certificates, **saddle_proof.certificates}
+    return Forger({kind: certificate.document for kind, certificate in certificates.items()})

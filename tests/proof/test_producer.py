@@ -1,0 +1,286 @@
+"""What `prove` decides, the numbers it reports, and what it must not decide."""
+
+import dataclasses
+import json
+import os
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from earnshaw.proof import Certificate, Verdict, check, prove, prove_many
+
+EYE = np.eye(6)
+
+
+def test_the_published_minimum_with_six_neurons(minimum_proof):
+    proof = minimum_proof
+    assert proof.verdict is Verdict.PROVED_MINIMUM
+    assert 0.0047003 <= proof.lambda_min_ge <= 0.0047004
+    assert 0.02508058 <= proof.objective_ge <= 0.02508059
+    assert proof.enclosure_radius < 1e-12
+    assert 5e-4 < proof.unique_radius < 6e-4
+    assert proof.unique_radius - 3 * proof.enclosure_radius < proof.basin_radius < proof.unique_radius
+    assert 1.8e-7 < proof.teacher_radius < 1.9e-7
+    assert proof.every_dimension
+    assert set(proof.certificates) == {"minimum", "basin", "robust"}
+    assert 0 < proof.moved < 1e-7
+
+
+def test_every_certificate_is_verified(minimum_proof, saddle_proof):
+    for proof in (minimum_proof, saddle_proof):
+        for kind, certificate in proof.certificates.items():
+            result = check(certificate)
+            assert result.verified, result.reason
+            assert result.kind == kind
+            assert "every dimension" in result.statement
+
+
+def test_a_saddle_is_proved(saddle_proof):
+    assert saddle_proof.verdict is Verdict.PROVED_SADDLE
+    assert -0.00584 < saddle_proof.curvature_le < -0.00582
+    assert saddle_proof.objective_ge == pytest.approx(0.047396, abs=1e-6)
+    assert saddle_proof.enclosure_radius < 1e-10
+    assert set(saddle_proof.certificates) == {"saddle"}
+
+
+def test_bounds_agree_with_an_independent_float_computation(minimum_proof):
+    """F by Monte Carlo within 5 standard errors, lambda by differences of a gradient written from the definition."""
+    weights = minimum_proof.weights
+    x = np.random.default_rng(7).standard_normal((400_000, 6))
+    error = 0.5 * (np.maximum(x @ weights.T, 0).sum(1) - np.maximum(x, 0).sum(1)) ** 2
+    assert abs(error.mean() - minimum_proof.objective_ge) < 5 * error.std() / np.sqrt(len(error))
+
+    def gradient(flat):
+        rows = flat.reshape(6, 6)
+
+        def pull(others, skip_own):
+            cosine = rows @ others.T / np.outer(np.linalg.norm(rows, axis=1), np.linalg.norm(others, axis=1))
+            angle = np.arccos(np.clip(cosine, -1, 1))
+            keep = 1 - np.eye(6) if skip_own else np.ones((6, 6))
+            unit = rows / np.linalg.norm(rows, axis=1)[:, None]
+            along = (keep * np.sin(angle) * np.linalg.norm(others, axis=1)).sum(1)
+            return (along[:, None] * unit + (keep * (np.pi - angle)) @ others) / (2 * np.pi)
+
+        return (rows / 2 + pull(rows, True) - pull(EYE, False)).ravel()
+
+    flat, step = weights.ravel(), 1e-6
+    hessian = np.array([(gradient(flat + step * e) - gradient(flat - step * e)) / (2 * step) for e in np.eye(36)])
+    assert np.linalg.eigvalsh((hessian + hessian.T) / 2)[0] == pytest.approx(minimum_proof.lambda_min_ge, abs=1e-8)
+
+
+def test_permuted_rotated_and_scaled_points_are_proved_alike(minimum_point, minimum_proof):
+    rng = np.random.default_rng(1)
+    rotation = np.linalg.qr(rng.standard_normal((6, 6)))[0]
+    order = rng.permutation(6)
+    for teacher, point, scale in (
+        (EYE, minimum_point[order], 1.0),
+        (EYE @ rotation, minimum_point @ rotation, 1.0),
+        (1024.0 * EYE, 1024.0 * minimum_point, 1024.0),
+    ):
+        proof = prove(teacher, point)
+        assert proof.verdict is Verdict.PROVED_MINIMUM
+        assert proof.lambda_min_ge == pytest.approx(minimum_proof.lambda_min_ge, rel=1e-7)
+        assert proof.objective_ge == pytest.approx(scale**2 * minimum_proof.objective_ge, rel=1e-9)
+        assert proof.unique_radius == pytest.approx(scale * minimum_proof.unique_radius, rel=1e-6)
+        for certificate in proof.certificates.values():
+            assert check(certificate).verified
+
+
+def test_a_teacher_that_is_no_basis_is_fine(minimum_point):
+    teacher = EYE + 1e-5 * np.random.default_rng(2).standard_normal((6, 6))
+    proof = prove(teacher, minimum_point)
+    assert proof.verdict is Verdict.PROVED_MINIMUM
+    assert check(proof.main).verified
+
+
+def test_robustness_holds_for_a_teacher_inside_the_radius(minimum_proof, minimum_point):
+    move = np.random.default_rng(3).standard_normal((6, 6))
+    move *= 0.99 * minimum_proof.teacher_radius / np.linalg.norm(move, axis=1)[:, None]
+    other = prove(EYE + move, minimum_point)
+    assert other.verdict is Verdict.PROVED_MINIMUM
+    claimed = minimum_proof.certificates["robust"].document["robust"]
+    distance = np.linalg.norm(other.weights - minimum_proof.weights)
+    assert distance + other.enclosure_radius < float.fromhex(claimed["R_enclosure"])
+    assert other.objective_ge > float.fromhex(claimed["F_ge"])
+
+
+def test_gradient_descent_from_inside_the_basin_contracts_as_claimed(minimum_proof):
+    from earnshaw.proof.trusted.relu import Point, floats, precision
+
+    basin = {
+        name: float.fromhex(value) for name, value in minimum_proof.certificates["basin"].document["basin"].items()
+    }
+    direction = np.random.default_rng(4).standard_normal((6, 6))
+    start = minimum_proof.weights + 0.99 * basin["radius"] * direction / np.linalg.norm(direction)
+    rate = max(1 - 0.5 * basin["mu_ge"], 0.5 * basin["smoothness_le"] - 1)
+    current, distance = start, np.linalg.norm(start - minimum_proof.weights)
+    with precision(128):
+        for _ in range(20):
+            current = current - 0.5 * floats(Point(current.tolist(), EYE.tolist()).gradient())
+            new = np.linalg.norm(current - minimum_proof.weights)
+            assert new <= rate * distance * (1 + 1e-9)
+            distance = new
+
+
+@pytest.mark.parametrize("polish", [True, False])
+def test_points_that_must_stay_inconclusive(polish, minimum_point):
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((6, 6))
+    near_zero = np.vstack([minimum_point, [1e-9, 0, 0, 0, 0, 0]])
+    points = {
+        "global minimum": EYE,
+        "near the global minimum": EYE + 1e-6 * noise,
+        "nearer": EYE + 1e-10 * noise,
+        "not so near": EYE + 1e-3 * noise,
+        "far from critical": noise,
+        "short neuron": near_zero,
+        "split neuron": np.vstack([minimum_point[:5], 0.5 * minimum_point[5], 0.5 * minimum_point[5]]),
+        "fewer students": minimum_point[:5],
+        "global, one too many": np.vstack([EYE[:5], 0.25 * EYE[5], 0.75 * EYE[5]]),
+    }
+    for name, point in points.items():
+        proof = prove(EYE, point, polish=polish)
+        assert proof.verdict is Verdict.INCONCLUSIVE, name
+        assert len(proof.reason) > 40, name
+        assert not proof.certificates
+        assert proof.main is None
+        assert proof.lambda_min_ge is None
+
+
+def test_reasons_say_what_missed_and_what_would_help(minimum_point):
+    assert "global minimum" in prove(EYE, EYE).reason
+    assert "n = 5 students for k = 6" in prove(EYE, minimum_point[:5]).reason
+    assert "run gradient descent longer" in prove(EYE, minimum_point + 0.05).reason
+    missed = prove(EYE, minimum_point + 1e-4, polish=False).reason
+    assert "lambda^2 > 2 L eps missed" in missed
+    assert "polish" in missed
+
+
+@pytest.mark.parametrize(
+    ("point", "sentence"),
+    [
+        (np.full((6, 6), np.nan), "NaN or infinite"),
+        (np.full((6, 6), np.inf), "NaN or infinite"),
+        (np.ones(6), "shape"),
+        (np.ones((6, 5)), "shape"),
+        (np.ones((0, 6)), "shape"),
+        (np.vstack([EYE[:5], np.zeros(6)]), "neuron 5 is zero"),
+        (np.ones((600, 6)), "coordinates"),
+    ],
+)
+def test_bad_points_are_refused_with_one_sentence(point, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        prove(EYE, point)
+
+
+def test_bad_problems_are_refused(minimum_point):
+    class Problem:
+        teacher = EYE
+        output_weights = np.array([1.0, 2.0, 1.0, 1.0, 1.0, 1.0])
+
+    class Sigmoid:
+        teacher = EYE
+        activation = "sigmoid"
+
+    class Fine:
+        teacher = EYE
+        output_weights = None
+        student_output_weights = None
+        activation = "relu"
+
+    with pytest.raises(ValueError, match="output_weights"):
+        prove(Problem(), minimum_point)
+    with pytest.raises(ValueError, match="activation"):
+        prove(Sigmoid(), minimum_point)
+    with pytest.raises(ValueError, match="teacher"):
+        prove(np.ones(6), minimum_point)
+    with pytest.raises(ValueError, match="precision"):
+        prove(EYE, minimum_point, precision=16)
+    assert prove(Fine(), minimum_point).verdict is Verdict.PROVED_MINIMUM
+
+
+@pytest.mark.parametrize("bits", [64, 96, 256])
+def test_other_precisions(bits, minimum_point):
+    proof = prove(EYE, minimum_point, precision=bits)
+    assert proof.verdict is Verdict.PROVED_MINIMUM
+    assert all(check(certificate).verified for certificate in proof.certificates.values())
+
+
+def test_claims_can_be_left_out(minimum_point):
+    proof = prove(EYE, minimum_point, basin=False, robust=False, every_dimension=False)
+    assert set(proof.certificates) == {"minimum"}
+    assert proof.basin_radius is None
+    assert proof.teacher_radius is None
+    assert not proof.every_dimension
+    result = check(proof.main)
+    assert result.verified
+    assert "every dimension" not in result.statement
+
+
+def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
+    path = minimum_proof.save(tmp_path / "deep" / "k6.json")
+    assert check(path).verified
+    assert check(path.read_text()).verified
+    assert Certificate.load(path) == minimum_proof.main
+    paths = minimum_proof.save_all(tmp_path / "all", "k6")
+    assert sorted(os.listdir(tmp_path / "all")) == ["k6-basin.json", "k6-minimum.json", "k6-robust.json"]
+    row = json.loads(json.dumps(minimum_proof.report("k6.npz", 0, paths["minimum"])))
+    assert list(row) == [
+        "source",
+        "index",
+        "n",
+        "k",
+        "d",
+        "verdict",
+        "reason",
+        "lambda_min_ge",
+        "objective_ge",
+        "enclosure_radius",
+        "unique_radius",
+        "basin_radius",
+        "teacher_radius",
+        "every_dimension",
+        "seconds",
+        "certificate",
+    ]
+    inconclusive = prove(EYE, EYE)
+    with pytest.raises(ValueError, match="no certificate"):
+        inconclusive.save(tmp_path / "none.json")
+    assert inconclusive.save_all(tmp_path, "none") == {}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        inconclusive.reason = "other"
+
+
+def test_many_points_in_processes_come_back_in_order(minimum_point, saddle_point):
+    points = [minimum_point, saddle_point, EYE, np.full((6, 6), np.nan)]
+    serial = list(prove_many(EYE, points, workers=1))
+    spawned = list(prove_many(EYE, points, workers=2))
+    assert [proof.verdict.name for proof in serial] == ["PROVED_MINIMUM", "PROVED_SADDLE"] + 2 * ["INCONCLUSIVE"]
+    for one, two in zip(serial, spawned, strict=True):
+        assert one.verdict is two.verdict
+        assert one.reason == two.reason
+        assert one.main == two.main
+    assert "NaN" in serial[3].reason
+
+
+def test_all_published_points_are_decided(published):
+    begun = perf_counter()
+    proofs = [prove(np.eye(weights.shape[1]), weights) for _, _, weights in published]
+    seconds = perf_counter() - begun
+    names = [proof.verdict.name for proof in proofs]
+    assert names.count("PROVED_SADDLE") == 1
+    assert names.count("PROVED_MINIMUM") == len(published) - 1
+    assert seconds < 20
+    for (name, index, _), proof in zip(published, proofs, strict=True):
+        assert proof.every_dimension, (name, index)
+        assert check(proof.main).verified, (name, index)
+        if proof.verdict is Verdict.PROVED_MINIMUM:
+            assert set(proof.certificates) == {"minimum", "basin", "robust"}, (name, index)
+
+
+@pytest.mark.slow
+def test_the_further_certificates_of_all_published_points(published):
+    for name, index, weights in published:
+        for kind, certificate in prove(np.eye(weights.shape[1]), weights).certificates.items():
+            assert check(certificate).verified, (name, index, kind)
