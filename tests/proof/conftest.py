@@ -1,6 +1,7 @@
 """Points and certificates that the proof tests share; none of them needs a downloaded file."""
 
 import copy
+import importlib.util
 import json
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def minimum_proof(minimum_point):
 @pytest.fixture(scope="session")
 def saddle_proof(saddle_point):
     return prove(np.eye(6), saddle_point)
+
+
+@pytest.fixture(scope="session")
+def small_saddle_proof():
+    """A saddle at k = n = 3 whose only negative eigenvalue is simple and nearly the smallest in modulus.
+
+    With more negative eigenvalues |A| would be so large that Newton-Kantorovich alone implies the curvature condition,
+    and a checker without that condition could not be told apart.
+    """
+    weights = np.full((3, 3), 0.659453093038095)
+    np.fill_diagonal(weights, -0.31818006961015377)
+    return prove(np.eye(3), weights)
 
 
 @pytest.fixture(scope="session")
@@ -90,6 +103,21 @@ class Forger:
 
 
 @pytest.fixture(scope="session")
-def forger(minimum_proof, saddle_proof):
-    certificates = {**minimum_proof.certificates, **saddle_proof.certificates}
+def forger(minimum_proof, small_saddle_proof):
+    certificates = {**minimum_proof.certificates, **small_saddle_proof.certificates}
     return Forger({kind: certificate.document for kind, certificate in certificates.items()})
+
+
+@pytest.fixture(scope="session")
+def adversaries():
+    """The module tests/proof/adversaries.py; tests are not a package, so it is loaded by its path."""
+    spec = importlib.util.spec_from_file_location("proof_adversaries", Path(__file__).with_name("adversaries.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def verdicts(adversaries, forger, minimum_proof, small_saddle_proof):
+    """(certificates that must be rejected, certificates that must be accepted), by name."""
+    return adversaries.everything(forger, minimum_proof.weights, small_saddle_proof.weights)
