@@ -1,0 +1,85 @@
+"""The trusted folder is small, imports almost nothing, and runs from a copy; the package stays free of JAX."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import earnshaw.proof.trusted as trusted
+
+FOLDER = Path(trusted.__file__).parent
+PACKAGE = FOLDER.parent
+
+
+def imported(path):
+    """Yield (level, module) for every import in a file, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.level, node.module or ""
+
+
+def test_trusted_files_are_short_and_import_little():
+    files = sorted(FOLDER.glob("*.py"))
+    assert len(files) == 5
+    for path in files:
+        assert len(path.read_text().splitlines()) <= 350, path.name
+        for level, module in imported(path):
+            root = module.partition(".")[0]
+            assert level == 1 or (level == 0 and (root in sys.stdlib_module_names or root in {"flint", "numpy"})), path
+
+
+def test_the_package_imports_no_jax_and_no_room_above_it():
+    allowed = {"earnshaw.proof", "earnshaw.problems", "earnshaw.store"}
+    for path in PACKAGE.rglob("*.py"):
+        for _, module in imported(path):
+            assert module.partition(".")[0] not in {"jax", "jaxlib"}, path
+            if module.startswith("earnshaw"):
+                assert ".".join(module.split(".")[:2]) in allowed, (path, module)
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory, minimum_proof):
+    """A folder with a copy of the checker, one true certificate and one false one."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    shutil.copytree(FOLDER, folder / "checker", ignore=shutil.ignore_patterns("__pycache__"))
+    minimum_proof.save_all(folder, "k6")
+    text = (folder / "k6-minimum.json").read_text()
+    (folder / "false.json").write_text(text.replace("earnshaw.proof", "someone"))
+    return folder
+
+
+def run(folder, *arguments):
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-m", "checker", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_a_copied_folder_checks_on_its_own(copied):
+    result = run(copied, "k6-minimum.json", "k6-basin.json", "k6-robust.json")
+    lines = result.stdout.splitlines()
+    assert result.returncode == 0, result.stderr
+    assert len(lines) == 3
+    assert all(line.startswith("VERIFIED ") for line in lines)
+    assert "spurious local minimum" in lines[0]
+
+
+def test_one_bad_file_fails_the_command(copied):
+    result = run(copied, "k6-minimum.json", "false.json", "absent.json")
+    assert result.returncode == 1
+    first, second, third = result.stdout.splitlines()
+    assert first.startswith("VERIFIED ")
+    assert second.startswith("REJECTED sha256")
+    assert third.startswith("REJECTED cannot read")
+    assert run(copied).returncode == 2
+
+
+def test_the_command_rejects_what_is_not_a_file(copied):
+    result = run(copied, str(copied))
+    assert result.returncode == 1
+    assert result.stdout.startswith("REJECTED")
