@@ -284,3 +284,32 @@ def test_the_further_certificates_of_all_published_points(published):
     for name, index, weights in published:
         for kind, certificate in prove(np.eye(weights.shape[1]), weights).certificates.items():
             assert check(certificate).verified, (name, index, kind)
+
+
+def test_a_minimum_that_is_about_to_become_a_saddle(minimum_point):
+    """As the teacher's neurons tilt toward each other the smallest eigenvalue falls to 8e-6, then below 0."""
+    weights, least = minimum_point, []
+    for tilt in (0.02, 0.04, 0.06, 0.0725, 0.0735):
+        teacher = EYE + tilt * (np.ones((6, 6)) - EYE)
+        proof = prove(teacher, weights, reach=0.2)
+        assert all(check(certificate).verified for certificate in proof.certificates.values())
+        weights = proof.weights
+        least.append(proof.lambda_min_ge if proof.verdict is Verdict.PROVED_MINIMUM else proof.curvature_le)
+    assert proof.verdict is Verdict.PROVED_SADDLE
+    assert least == sorted(least, reverse=True)
+    assert 0 < least[3] < 1e-5
+    assert least[4] < 0
+
+
+def test_runs_inside_a_proved_basin(minimum_proof):
+    center, radius, step = minimum_proof.weights, minimum_proof.basin_radius, minimum_proof.step_lt
+    direction = np.random.default_rng(9).standard_normal((6, 6))
+    direction /= np.linalg.norm(direction)
+    assert minimum_proof.basin_holds(center, 0.1)
+    assert minimum_proof.basin_holds(center + 0.999 * radius * direction, 0.1)
+    assert not minimum_proof.basin_holds(center + 1.001 * radius * direction, 0.1)
+    assert not minimum_proof.basin_holds(center, step)
+    assert not minimum_proof.basin_holds(center, 0.0)
+    assert not minimum_proof.basin_holds(center[:5], 0.1)
+    assert not minimum_proof.basin_holds(np.full((6, 6), np.nan), 0.1)
+    assert not prove(EYE, EYE).basin_holds(EYE, 0.1)

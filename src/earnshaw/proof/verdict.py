@@ -8,7 +8,9 @@ from enum import Enum
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from earnshaw.proof.basin import inside
 from earnshaw.proof.certificate import Certificate
 
 
@@ -83,6 +85,16 @@ class Proof:
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
         }
+
+    def basin_holds(self, weights: ArrayLike, step: float) -> bool:
+        """Say whether exact gradient descent with fixed `step` from `weights` provably converges to this minimum.
+
+        Weights that equal a point of the basin up to a symmetry of the problem count only after that symmetry has been
+        applied to them: permute neurons (and coordinates, where the teacher allows it) first.
+        """
+        if self.basin_radius is None or self.step_lt is None or not 0 < step < self.step_lt:
+            return False
+        return inside(weights, self.weights, self.basin_radius)
 
     def timed(self, seconds: float) -> "Proof":
         """Return a copy that says how long it took."""
