@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from earnshaw.proof import prove
+from earnshaw.proof.blas import one_thread
 from earnshaw.proof.trusted.reading import seal
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "safran-shamir"
@@ -20,6 +21,13 @@ def symmetric_point(k, a, b, c, d, e):
     np.fill_diagonal(weights, a)
     weights[:-1, -1], weights[-1, :-1], weights[-1, -1] = c, d, e
     return weights
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _one_blas_thread():
+    """The matrices are small, and BLAS threads on a busy machine make the tests many times slower."""
+    with one_thread():
+        yield
 
 
 @pytest.fixture(scope="session")

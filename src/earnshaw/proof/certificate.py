@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from earnshaw.errors import InputError
 from earnshaw.proof.trusted.reading import FORMAT, MAX_BYTES, OBJECTIVE, seal
 
 
@@ -43,10 +44,15 @@ class Certificate:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate to look at it; use `check` to find out whether it is true."""
-        with open(path, "rb") as file:
-            document = json.loads(file.read(MAX_BYTES + 1))
+        try:
+            with open(path, "rb") as file:
+                document = json.loads(file.read(MAX_BYTES + 1))
+        except (ValueError, RecursionError):
+            document = None
         if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-            raise ValueError(f"{os.fspath(path)} is not a certificate: it has no `kind`; give a file that prove wrote")
+            raise InputError(
+                f"{os.fspath(path)} is not a certificate: no JSON object with a `kind`; give a file that prove wrote"
+            )
         return cls(document["kind"], document)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from earnshaw.errors import InputError
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.reading import parse
@@ -23,14 +24,14 @@ class Explanation:
 def explain(certificate: Certificate | str | os.PathLike[str]) -> Explanation:
     """Say what `certificate` (or the file at that path) claims; whether it is true is for `check` to say.
 
-    Raises ValueError when the document is not a well-formed certificate.
+    Raises InputError when the document is not a well-formed certificate.
     """
     if not isinstance(certificate, Certificate):
         certificate = Certificate.load(certificate)
     try:
         document = parse(certificate.to_text().encode())
     except Rejected as rejected:
-        raise ValueError(f"not a well-formed certificate: {rejected}") from None
+        raise InputError(f"not a well-formed certificate: {rejected}") from None
     numbers = _Numbers(document.numbers)
     everywhere = document.kind == "saddle" or document.numbers["claims.lambda_ext_ge"] is not None
     frame = _Frame(len(document.center), len(document.target), len(document.target[0]), everywhere)
@@ -63,7 +64,7 @@ class _Numbers:
     def _get(self, name: str) -> float:
         value = self._numbers[name]
         if value is None:
-            raise ValueError(f"{name} is not claimed by this certificate")
+            raise KeyError(f"{name} is not claimed by this certificate")
         return value
 
 

@@ -131,7 +131,9 @@ def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> Min
     lam = bound.lower if extension is None else min(bound.lower, extension.lower)
     outer = LipschitzGuess(point).widest(lam) * (1 - BACKOFF)
     if not outer > 0:
-        raise Missed(f"R L(R) < lambda missed for every R: lambda >= {lam:.3g}, shortest neuron {point.shortest()}")
+        raise Missed(
+            f"R L(R) < lambda missed for every R: lambda >= {lam:.3g}, shortest neuron {float(point.shortest()):.3g}"
+        )
     lip = up(point.lipschitz(arb(outer), arb(0)))
     slack = arb(lam) ** 2 - 2 * arb(lip) * arb(eps)
     if not slack > 0:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earnshaw.errors import InputError
 from earnshaw.proof.balls import precision as working_precision
 from earnshaw.proof.basin import prove_basin
 from earnshaw.proof.blas import one_thread
@@ -68,13 +69,13 @@ def prove(
     meta
         Remarks for the certificate: strings, untrusted.
 
-    Raises ValueError for input that is not a point of such a problem: a wrong shape, NaN or infinity, a zero neuron.
+    Raises InputError (a ValueError) for input that is no point of such a problem: a wrong shape, NaN, a zero neuron.
     """
     begun = perf_counter()
     teacher = teacher_of(problem)
     start = point_of(weights, teacher)
     if not MIN_PRECISION <= precision <= MAX_PRECISION:
-        raise ValueError(f"precision is {precision} bits; give {MIN_PRECISION} to {MAX_PRECISION}")
+        raise InputError(f"precision is {precision} bits; give {MIN_PRECISION} to {MAX_PRECISION}")
     n, k = start.shape[0], teacher.shape[0]
     if n < k:
         reason = (
@@ -97,8 +98,8 @@ def prove_many(
 ) -> Iterator[Proof]:
     """Prove many points of one problem, in spawned processes; yield a Proof for each, in order.
 
-    `workers` is the number of processes (all processors when None; 0 or 1 means this process). Options are those of
-    :func:`prove`. A point that `prove` would refuse with ValueError comes back as INCONCLUSIVE with that sentence.
+    `workers` is the number of processes; None chooses, 0 or 1 means this process. Options are those of
+    :func:`prove`. A point that `prove` would refuse with InputError comes back as INCONCLUSIVE with that sentence.
     """
     teacher = teacher_of(problem)
     yield from prove_pairs(((teacher, point) for point in points), workers=workers, **options)
@@ -109,7 +110,7 @@ def prove_pairs(
 ) -> Iterator[Proof]:
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [_Job(teacher_of(problem), np.asarray(point, dtype=np.float64), options) for problem, point in pairs]
-    count = min(len(jobs), workers if workers is not None else len(os.sched_getaffinity(0)))
+    count = min(len(jobs), _workers(jobs) if workers is None else workers)
     if count <= 1:
         yield from map(_run, jobs)
         return
@@ -126,51 +127,57 @@ def prove_pairs(
                 os.environ[name] = value
 
 
+def _workers(jobs: list[_Job]) -> int:
+    """Choose the number of processes: one processor each, or none when starting them costs more than it saves."""
+    seconds = sum(0.03 + 0.1 * (job.weights.size / 400) ** 2 for job in jobs)
+    return (os.cpu_count() or 1) if seconds > 3 else 1
+
+
 def _run(job: _Job) -> Proof:
     """Prove one point; a point that is refused is inconclusive here, so that a batch never stops for one lane."""
     try:
         return prove(job.teacher, job.weights, **job.options)
-    except ValueError as error:
+    except InputError as error:
         rows = job.weights if job.weights.ndim == 2 else np.zeros((0, job.teacher.shape[1]))
         return _inconclusive(str(error), rows, job.teacher, 0.0)
 
 
 def teacher_of(problem: object) -> np.ndarray:
-    """Return the teacher (k, d) of a problem that the theorem covers, or raise ValueError."""
+    """Return the teacher (k, d) of a problem that the theorem covers, or raise InputError."""
     for name in ("output_weights", "student_output_weights"):
         given = getattr(problem, name, None)
         if given is not None and not np.all(np.asarray(given) == 1.0):
-            raise ValueError(
+            raise InputError(
                 f"{name} differ from 1; the theorem covers networks that sum their neurons: leave them out"
             )
     activation = getattr(problem, "activation", "relu")
     if str(getattr(activation, "value", activation)).lower() != "relu":
-        raise ValueError(f"the activation is {activation}; the theorem covers relu only")
+        raise InputError(f"the activation is {activation}; the theorem covers relu only")
     teacher = np.array(getattr(problem, "teacher", problem), dtype=np.float64)
     if teacher.ndim != 2 or 0 in teacher.shape:
-        raise ValueError(f"the teacher has shape {teacher.shape}; give k rows of d numbers, one row per neuron")
+        raise InputError(f"the teacher has shape {teacher.shape}; give k rows of d numbers, one row per neuron")
     _check_rows(teacher, "teacher")
     return teacher
 
 
 def point_of(weights: ArrayLike, teacher: np.ndarray) -> np.ndarray:
-    """Return `weights` as doubles (n, d) that fit `teacher`, or raise ValueError."""
+    """Return `weights` as doubles (n, d) that fit `teacher`, or raise InputError."""
     point = np.array(weights, dtype=np.float64)
     if point.ndim != 2 or point.shape[0] == 0 or point.shape[1] != teacher.shape[1]:
-        raise ValueError(
+        raise InputError(
             f"the point has shape {point.shape}; give n rows of {teacher.shape[1]} numbers, one row per student neuron"
         )
     if point.size > MAX_COORDINATES:
-        raise ValueError(f"the point has {point.size} coordinates; certificates go up to n * d = {MAX_COORDINATES}")
+        raise InputError(f"the point has {point.size} coordinates; certificates go up to n * d = {MAX_COORDINATES}")
     _check_rows(point, "student")
     return point
 
 
 def _check_rows(rows: np.ndarray, whose: str) -> None:
     if not np.all(np.isfinite(rows)):
-        raise ValueError(f"a {whose} weight is NaN or infinite; give finite numbers")
+        raise InputError(f"a {whose} weight is NaN or infinite; give finite numbers")
     if np.any(np.all(rows == 0.0, axis=1)):
-        raise ValueError(
+        raise InputError(
             f"{whose} neuron {int(np.argmax(np.all(rows == 0.0, axis=1)))} is zero; F is not smooth there: drop it"
         )
 

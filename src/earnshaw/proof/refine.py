@@ -39,7 +39,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
     """
     start = np.array(weights, dtype=np.float64)
     best, best_norm, used = start, np.inf, 0
-    current, factor = start, None
+    current, factor, noise = start, None, 1e-12 * float(np.linalg.norm(start))
     getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (start,))  # unlike `solve`, silent about bad conditioning
     for used in range(STEPS + 1):
         try:
@@ -52,7 +52,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
             break
         slow = size > 0.1 * best_norm
         best, best_norm = current, size
-        if size == 0.0 or (slow and size < 1e-12) or used == STEPS:
+        if size == 0.0 or (slow and size < noise) or used == STEPS:
             break
         if factor is None or slow:  # near the end one factorisation serves every step
             factor = getrf(double_hessian(point).entries)

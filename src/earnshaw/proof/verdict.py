@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earnshaw.errors import InputError
 from earnshaw.proof.basin import inside
 from earnshaw.proof.certificate import Certificate
 
@@ -58,7 +59,7 @@ class Proof:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the main certificate to `path`, atomically."""
         if self.main is None:
-            raise ValueError(f"there is no certificate to save: {self.reason}")
+            raise InputError(f"there is no certificate to save: {self.reason}")
         return self.main.save(path)
 
     def save_all(self, folder: str | os.PathLike[str], stem: str) -> dict[str, Path]:
