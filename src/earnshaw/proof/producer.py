@@ -69,6 +69,7 @@ def prove(
     meta
         Remarks for the certificate: strings, untrusted.
 
+    Flint's precision is global to the process: prove in several processes (:func:`prove_many`), never in threads.
     Raises InputError (a ValueError) for input that is no point of such a problem: a wrong shape, NaN, a zero neuron.
     """
     begun = perf_counter()
@@ -193,9 +194,10 @@ def _prove_at(
 ) -> Proof:
     """Decide the polished point."""
     center = refined.weights
-    if refined.problem is not None:
-        return _inconclusive(f"the polish stopped: {refined.problem}", center, teacher, refined.moved)
     point = Point(center.tolist(), teacher.tolist())
+    if refined.problem is not None:
+        reason = f"the polish stopped where F is {float(point.value()):.3g}: {refined.problem}"
+        return _inconclusive(reason, center, teacher, refined.moved)
     hessian = double_hessian(point)
     guess = guess_least(hessian.entries)
     try:

@@ -67,7 +67,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
             reason = (
                 f"a Newton step would move a neuron by {np.max(moved):.3g} of its length, more than the {reach:.3g} "
                 f"allowed, "
-                f"so the nearest critical point is not near: run gradient descent longer first"
+                f"so no critical point is near, or it is degenerate: run gradient descent longer first"
             )
             return _stopped(start, start, used, best_norm, reason)
     return Refined(best, float(np.linalg.norm(best - start)), used, best_norm, None)

@@ -1,0 +1,49 @@
+"""The reader, the hash, and the documentation agree on what a certificate is."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from earnshaw.proof.trusted.reading import FORMAT, KINDS, MAX_BYTES, MAX_COORDINATES, OBJECTIVE, Rejected, parse, seal
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "certificates.md"
+
+
+def test_a_document_is_read_back_bit_for_bit(minimum_proof):
+    document = parse(minimum_proof.main.to_text().encode())
+    assert document.kind == "minimum"
+    assert document.center == minimum_proof.weights.tolist()
+    assert document.real("claims.F_ge") == minimum_proof.objective_ge
+    assert document.numbers["claims.lambda_ext_ge"] == minimum_proof.lambda_ext_ge
+    assert document.precision == 128
+
+
+def test_a_missing_number_is_rejected_when_asked_for(forger):
+    document = parse(forger.forged("minimum", claims__lambda_ext_ge=None, hint__shift_ext=None))
+    with pytest.raises(Rejected, match="null"):
+        document.real("claims.lambda_ext_ge")
+
+
+def test_the_hash_ignores_order_and_spaces_but_nothing_else(forger):
+    document = json.loads(forger.forged("minimum"))
+    backwards = dict(reversed(document.items()))
+    assert parse(json.dumps(backwards, indent=3).encode()).kind == "minimum"
+    assert seal(document) == seal(backwards) == document["sha256"]
+    assert seal({**document, "meta": {"producer": "other"}}) != document["sha256"]
+    assert seal({**document, "sha256": "anything"}) == document["sha256"]
+
+
+def test_the_documentation_names_every_key():
+    text = DOCUMENT.read_text()
+    assert FORMAT in text
+    assert OBJECTIVE in text
+    assert str(MAX_COORDINATES) in text
+    assert MAX_BYTES == 1 << 20
+    assert "1 MiB" in text
+    for kind, sections in KINDS.items():
+        assert f"`{kind}`" in text
+        for section, keys in sections.items():
+            assert f"`{section}`" in text, section
+            for key in keys or ():
+                assert f"`{key}`" in text, key
