@@ -1,0 +1,14 @@
+"""Landscapes: the loss of a Problem, with its gradient, Hessian and spectrum, for one point or for many."""
+
+from __future__ import annotations
+
+from earnshaw.landscapes.sampled import SampledTwoLayer
+from earnshaw.landscapes.two_layer import TwoLayerLandscape
+from earnshaw.problems import TwoLayer
+
+__all__ = ["SampledTwoLayer", "TwoLayerLandscape", "landscape"]
+
+
+def landscape(problem: TwoLayer) -> TwoLayerLandscape:
+    """Return the exact landscape of a problem."""
+    return TwoLayerLandscape.of(problem)

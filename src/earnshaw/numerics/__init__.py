@@ -1,0 +1,13 @@
+"""Numbers: float64 switched on, angles that are right at their edges, quadrature, tolerances and random keys."""
+
+import jax
+
+jax.config.update("jax_enable_x64", True)
+
+from earnshaw.numerics.angles import sine_and_supplement  # noqa: E402
+from earnshaw.numerics.compiling import compiled  # noqa: E402
+from earnshaw.numerics.keys import lane_keys  # noqa: E402
+from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
+from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
+
+__all__ = ["TOLERANCES", "Tolerances", "bivariate_gaussian_mean", "compiled", "lane_keys", "sine_and_supplement"]

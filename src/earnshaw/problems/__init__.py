@@ -1,0 +1,5 @@
+"""Problems: what a student network is asked to learn, as frozen plain data (no JAX, no computing)."""
+
+from earnshaw.problems.two_layer import TwoLayer, problem_from_json, standard_teacher
+
+__all__ = ["TwoLayer", "problem_from_json", "standard_teacher"]
