@@ -333,6 +333,34 @@ def point_cases(forger, minimum_weights):
     return cases
 
 
+def negative_radii(forger, saddle_weights):
+    """A saddle dressed as a minimum: with r = R < 0 and lambda < 0 every other inequality of the theorem holds."""
+    with precision(128):
+        point = Point(saddle_weights.tolist(), np.eye(len(saddle_weights)).tolist())
+        least = guess_least(double_hessian(point).entries) - 1e-9
+        lip = up(point.lipschitz(arb(0), arb(0)))
+        radius = 1.5 * (least - 1e-9) / lip
+        eps = up(norm(point.gradient().entries()))
+        mu = down(arb(least - 1e-9) - arb(lip) * arb(radius))
+        saddle = forger.edited("saddle")
+        return forger.forged(
+            "minimum",
+            problem=saddle["problem"],
+            center=saddle["center"],
+            R_enclosure=radius,
+            R_unique=radius,
+            claims__grad_norm_le=eps,
+            claims__lambda_min_ge=least - 1e-9,
+            claims__lambda_ext_ge=None,
+            claims__hess_lipschitz_le=lip,
+            claims__mu_ge=mu,
+            claims__F_ge=down(point.value() - arb(eps) ** 2 / (2 * arb(mu))),
+            claims__F_le=up(point.value()),
+            hint__shift=least,
+            hint__shift_ext=None,
+        )
+
+
 def fewer_students():
     """A strict minimum of one student against two teachers: everything is true except that F could be 0."""
     teacher = np.eye(2)
@@ -429,6 +457,7 @@ def everything(forger, minimum_weights, saddle_weights):
         **basin_cases(forger, minimum_weights),
         **robust_cases(forger, minimum_weights),
         **saddles,
+        "minimum: negative radii at a saddle": negative_radii(forger, saddle_weights),
         **point_cases(forger, minimum_weights),
         **text_cases(forger),
     }

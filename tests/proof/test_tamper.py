@@ -36,6 +36,7 @@ def test_the_inequality_aimed_at_is_the_one_that_fails(verdicts):
         "minimum: R_enclosure above R_unique": "R_enclosure exceeds R_unique",
         "minimum: F_ge at the centre with a large gradient": "F_ge exceeds",
         "minimum: mu negative": "mu_ge is not positive",
+        "minimum: negative radii at a saddle": "R_enclosure is not positive",
         "minimum: F_le too small": "F_le is below",
         "basin: radius beyond R_unique - 2 r": "exceeds R_unique",
         "basin: smoothness without L R": "smoothness_le is below",

@@ -2,11 +2,11 @@ r"""What a certificate of the ReLU landscape proves, and the check of every hypo
 
 Notation of relu.py; norms are Euclidean (Frobenius), B(R) is the closed ball of radius R about the centre W0.
 
-THEOREM (minimum). Let W0 and the teacher be exact doubles, n >= k, r <= R, and
+THEOREM (minimum). Let W0 and the teacher be exact doubles, n >= k, 0 < r <= R, and
   (a) R < min |w_i|, so that F is C^2 on B(R), and its Hessian is L-Lipschitz there with L = lipschitz(R);
   (b) eps >= |grad F(W0)|;
   (c) lambda <= smallest eigenvalue of Hess F(W0), and of M when every dimension D >= d is claimed;
-  (d) eps - lambda r + L r^2/2 < 0 (so r > 0, since eps >= 0);      (e) lambda - L R > 0;
+  (d) eps - lambda r + L r^2/2 < 0;      (e) lambda - L R > 0;
   (f) 0 < mu <= lambda - L r;            (g) 0 < F_ge <= F(W0) - eps^2/(2 mu);      (h) F_le >= F(W0).
 Then B(R) holds exactly one critical point W*; it lies in B(r), it is a strict local minimum with Hess F(W*) >= mu I,
 F_ge <= F(W*) <= F_le, and since min F = 0 (n >= k) it is spurious.
@@ -31,7 +31,7 @@ strict spurious minimum with value >= F'. When M is included V' may leave R^d fo
   Proof. The gradient of f(w, v) in w varies with v at rate <= 1/2, its Hessian at rate <= 1/(pi |w|), and
 |max(0, v'.x) - max(0, v.x)| <= |(v' - v).x|; then the theorem above applies to V'. QED
 
-THEOREM (saddle). Let A be any matrix, R < min |w_i|, Y >= |A grad F(W0)|, Z1 >= |I - A Hess F(W0)|, a >= |A|,
+THEOREM (saddle). Let A be any matrix, 0 < R < min |w_i|, Y >= |A grad F(W0)|, Z1 >= |I - A Hess F(W0)|, a >= |A|,
 L = lipschitz(R). If Y + (Z1 - 1) R + a L R^2/2 < 0, and u.Hess F(W0) u <= kappa |u|^2 with u != 0 and
 kappa + L R < 0, then B(R) holds a critical point W*, and it is a saddle, in every dimension D >= d; with
 e >= |grad F(W0)| and h >= |Hess F(W0)|, |F(W*) - F(W0)| <= e R + (h + L R) R^2/2.
@@ -74,7 +74,7 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     """Check hypotheses (a)-(h); return the point, its Hessian and the statement."""
     real = document.real
     point = Point(document.center, document.target)
-    inner, outer = arb(real("R_enclosure")), arb(real("R_unique"))
+    inner, outer = _positive(document, "R_enclosure"), _positive(document, "R_unique")
     eps, lam, lip = (arb(real(f"claims.{name}")) for name in ("grad_norm_le", "lambda_min_ge", "hess_lipschitz_le"))
     mu, f_ge, f_le = (arb(real(f"claims.{name}")) for name in ("mu_ge", "F_ge", "F_le"))
 
@@ -107,6 +107,13 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     return point, hessian, statement
 
 
+def _positive(document: Document, name: str) -> arb:
+    """Return a radius, a distance or a step. Were it negative, a negative lambda could pass for a positive one."""
+    number = arb(document.real(name))
+    require(number > 0, f"{name} is not positive")
+    return number
+
+
 def _dimensions(document: Document) -> str:
     return "" if document.numbers["claims.lambda_ext_ge"] is None else ", every dimension D >= d"
 
@@ -120,16 +127,14 @@ def _least(document: Document) -> arb:
 def _basin(document: Document) -> str:
     _, hessian, statement = _prove_minimum(document)
     real = document.real
-    rho, top, smooth = (arb(real(f"basin.{name}")) for name in ("radius", "lambda_max_le", "smoothness_le"))
-    nu, step = arb(real("basin.mu_ge")), arb(real("basin.step_lt"))
+    rho, step = _positive(document, "basin.radius"), _positive(document, "basin.step_lt")
+    top, smooth, nu = (arb(real(f"basin.{name}")) for name in ("lambda_max_le", "smoothness_le", "mu_ge"))
     lip, reach = arb(real("claims.hess_lipschitz_le")), rho + 2 * arb(real("R_enclosure"))
-    require(rho > 0, "basin.radius is not positive")
     require(reach <= arb(real("R_unique")), "basin.radius + 2 R_enclosure exceeds R_unique")
     require(greatest_eigenvalue(hessian) <= top, "basin.lambda_max_le is below the bound on the Hessian's eigenvalues")
     require(smooth >= top + lip * reach, "basin.smoothness_le is below lambda_max_le + L R")
     require(nu > 0, "basin.mu_ge is not positive")
     require(nu <= _least(document) - lip * reach, "basin.mu_ge exceeds lambda - L R")
-    require(step > 0, "basin.step_lt is not positive")
     require(step * smooth <= 2, "basin.step_lt exceeds 2 / smoothness_le")
     return (
         f"basin of attraction: exact gradient descent with a fixed step below {shown(real('basin.step_lt'), up=False)} "
@@ -140,12 +145,11 @@ def _basin(document: Document) -> str:
 def _robust(document: Document) -> str:
     point, _, statement = _prove_minimum(document)
     real = document.real
-    delta, inner, lip = (arb(real(f"robust.{name}")) for name in ("delta", "R_enclosure", "hess_lipschitz_le"))
-    mu, f_ge = arb(real("robust.mu_ge")), arb(real("robust.F_ge"))
+    delta, inner = _positive(document, "robust.delta"), _positive(document, "robust.R_enclosure")
+    lip, mu, f_ge = (arb(real(f"robust.{name}")) for name in ("hess_lipschitz_le", "mu_ge", "F_ge"))
     moved = point.k * delta
     eps = arb(real("claims.grad_norm_le")) + arb(point.n).sqrt() * moved / 2
     lam = _least(document) - moved / (arb.pi() * point.shortest())
-    require(delta > 0, "robust.delta is not positive")
     require(point.lipschitz(inner, delta) <= lip, "robust.hess_lipschitz_le is below the bound L on its ball")
     require(
         eps - lam * inner + lip * inner * inner / 2 < 0, "eps' - lambda' r + L' r^2/2 < 0 fails for the robust ball"
@@ -166,10 +170,9 @@ def _robust(document: Document) -> str:
 def _saddle(document: Document) -> str:
     real = document.real
     point = Point(document.center, document.target)
-    radius = arb(real("R_enclosure"))
+    radius = _positive(document, "R_enclosure")
     names = ("grad_norm_le", "newton_step_le", "defect_le", "inverse_norm_le", "hess_lipschitz_le", "curvature_le")
     eps, step, defect, size, lip, curvature = (arb(real(f"claims.{name}")) for name in names)
-    require(radius > 0, "R_enclosure is not positive")
     require(point.lipschitz(radius, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_enclosure")
     gradient, hessian = point.gradient(), point.hessian()
     require(norm(gradient.entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
