@@ -1,1 +1,56 @@
-"""earnshaw."""
+"""earnshaw: does gradient descent find the network that made the data, and if it stops elsewhere, can you prove where?
+
+Names are loaded when first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "TwoLayer": "problems",
+    "standard_teacher": "problems",
+    "InputError": "errors",
+    "landscape": "landscapes",
+    "SampledTwoLayer": "landscapes",
+    "Outcome": "descent",
+    "Runs": "descent",
+    "Stop": "descent",
+    "GradientDescent": "descent",
+    "Family": "symmetry",
+    "canonical": "symmetry",
+    "families": "experiments",
+    "sweep": "experiments",
+    "prove": "proof",
+    "check": "proof",
+    "explain": "proof",
+    "Verdict": "proof",
+}
+
+__all__ = ["__version__", *_HOMES]
+
+if TYPE_CHECKING:
+    from earnshaw.descent import GradientDescent, Outcome, Runs, Stop
+    from earnshaw.errors import InputError
+    from earnshaw.experiments import families, sweep
+    from earnshaw.landscapes import SampledTwoLayer, landscape
+    from earnshaw.problems import TwoLayer, standard_teacher
+    from earnshaw.proof import Verdict, check, explain, prove
+    from earnshaw.symmetry import Family, canonical
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its package (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'earnshaw' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"earnshaw.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted(__all__)

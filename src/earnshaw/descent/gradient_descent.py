@@ -66,7 +66,9 @@ class GradientDescent:
     def init(self, weights: np.ndarray | jax.Array, step_size: np.ndarray | None = None) -> DescentState:
         """Return the state of a batch of lanes."""
         weights = jnp.asarray(weights)
-        return DescentState(weights, jnp.full(weights.shape[0], self.step) if step_size is None else jnp.asarray(step_size))
+        return DescentState(
+            weights, jnp.full(weights.shape[0], self.step) if step_size is None else jnp.asarray(step_size)
+        )
 
     def advance(self, landscape: TwoLayerLandscape, state: DescentState) -> DescentState:
         """Return the state after one step of every lane that is not parked."""
@@ -75,4 +77,9 @@ class GradientDescent:
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration with its defaults."""
-        return {**asdict(self), "kind": "gradient-descent", "stop": self.stop.name.lower(), "step": float(self.step).hex()}
+        return {
+            **asdict(self),
+            "kind": "gradient-descent",
+            "stop": self.stop.name.lower(),
+            "step": float(self.step).hex(),
+        }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import jax
@@ -35,7 +36,12 @@ def _advance(
     by_neuron = jnp.linalg.norm(gradient, axis=-1)
     # A padded neuron has charge 0 and norm 1; it must not count as the shortest.
     lengths = jnp.where(energy.student_charges != 0, jnp.linalg.norm(state.weights, axis=-1), jnp.inf)
-    report = [energy.value(state.weights), jnp.max(by_neuron, -1), jnp.linalg.norm(by_neuron, axis=-1), jnp.min(lengths, -1)]
+    report = [
+        energy.value(state.weights),
+        jnp.max(by_neuron, -1),
+        jnp.linalg.norm(by_neuron, axis=-1),
+        jnp.min(lengths, -1),
+    ]
     return state, jnp.stack(report)
 
 
@@ -66,7 +72,12 @@ class _Ledger:
 
 
 def run_lanes(
-    problem: TwoLayer, descent: GradientDescent, starts: np.ndarray, lanes: np.ndarray, batch: int
+    problem: TwoLayer,
+    descent: GradientDescent,
+    starts: np.ndarray,
+    lanes: np.ndarray,
+    batch: int,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Runs, Trace | None]:
     """Run the descent from every start and decide each run's outcome.
 
@@ -76,8 +87,9 @@ def run_lanes(
     lanes : (lanes,) array of the runs' indices, only carried through.
     batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
         empty, it shrinks. What a lane computes depends on these arguments alone.
+    cancelled : asked between steps; when it says so, :class:`InterruptedError` is raised and the piece is lost.
     """
-    return _Piece(problem, descent, starts, lanes).run(batch)
+    return _Piece(problem, descent, starts, lanes).run(batch, cancelled)
 
 
 class _Piece:
@@ -91,15 +103,17 @@ class _Piece:
         self.ledger = _Ledger(starts, np.full(len(starts), descent.step))
         self.records: list[tuple[int, int, float, float, np.ndarray]] = []
 
-    def run(self, batch: int) -> tuple[Runs, Trace | None]:
+    def run(self, batch: int, cancelled: Callable[[], bool]) -> tuple[Runs, Trace | None]:
         """Advance, test and refill until every lane is decided."""
         book, descent = self.ledger, self.descent
         stride = math.gcd(descent.check_every, descent.max_steps, descent.trace)
-        sizes = [batch] if batch <= TAIL_BLOCK else [batch, *range(TAIL_BLOCK, batch, batch)]
+        sizes = (min(TAIL_BLOCK, batch), batch)
         alive, waiting = np.arange(0), np.arange(len(book.starts))
         weights = book.starts[:0]
         state, changed = self._block(alive, weights, batch), True
         while alive.size or waiting.size:
+            if cancelled():
+                raise InterruptedError("the descent was cancelled")
             if changed:
                 room = batch - alive.size
                 alive = np.concatenate([alive, waiting[:room]])
@@ -120,6 +134,7 @@ class _Piece:
                 weights[restarted] = book.starts[alive[restarted]]
                 alive, weights = alive[~decided], weights[~decided]
         runs = Runs(
+            problem=self.problem,
             run=np.asarray(self.lanes, dtype=np.int64),
             outcome=book.outcome,
             value=book.value,
@@ -167,7 +182,11 @@ class _Piece:
         finished = alive[decided]
         book.weights[finished] = book.last_weights[finished] = weights[decided]
         book.value[finished], book.gradient_norm[finished] = value[decided], norm[decided]
-        for slots, outcome in ((reached, Outcome.GLOBAL), (dead, Outcome.DEGENERATE), (lost & ~restarted, Outcome.DIVERGED)):
+        for slots, outcome in (
+            (reached, Outcome.GLOBAL),
+            (dead, Outcome.DEGENERATE),
+            (lost & ~restarted, Outcome.DIVERGED),
+        ):
             book.outcome[alive[slots]] = outcome.code
         slots = np.flatnonzero(tested)
         for begin in range(0, slots.size, POLISH_LANES):
@@ -213,7 +232,14 @@ class _Piece:
         inside |= minimum & (wait > LONG_WAIT) & (result.smallest_at_start > 0.5 * smallest)
         for slot in np.flatnonzero(inside):
             outcome = self._name(float(result.value[slot]), float(smallest[slot]))
-            self._close(lanes[slot], result.weights[slot], weights[slot], result.value[slot], result.gradient_norm[slot], outcome)
+            self._close(
+                lanes[slot],
+                result.weights[slot],
+                weights[slot],
+                result.value[slot],
+                result.gradient_norm[slot],
+                outcome,
+            )
         for slot in np.flatnonzero(~inside & stationary):
             self._settle(lanes[slot], weights[slot])
         # Near a strict minimum the distance shrinks by 1 - step * lambda: wait until the ball should be reached.
@@ -257,7 +283,9 @@ class _Piece:
         norms = np.linalg.norm(np.asarray(self.energy.gradient(points)), axis=(1, 2))
         for slot, value, norm in zip(slots, values, norms, strict=True):
             lane = alive[slot]
-            self.records.append((int(self.lanes[lane]), int(self.ledger.steps[lane]), value, norm, weights[slot].copy()))
+            self.records.append(
+                (int(self.lanes[lane]), int(self.ledger.steps[lane]), value, norm, weights[slot].copy())
+            )
 
     def _trace(self) -> Trace:
         """Return the recorded moments by run and step; those before a restart are left out."""

@@ -199,7 +199,9 @@ def _unique_radius(landscape: TwoLayerLandscape, weights: jax.Array, smallest: j
     return jax.lax.fori_loop(0, 40, body, jnp.zeros_like(smallest))
 
 
-def settle(landscape: TwoLayerLandscape, weights: np.ndarray, iterations: int = 20) -> tuple[np.ndarray, float, np.ndarray]:
+def settle(
+    landscape: TwoLayerLandscape, weights: np.ndarray, iterations: int = 20
+) -> tuple[np.ndarray, float, np.ndarray]:
     """Follow Newton's method from one point to a stationary point of any kind, with the full Hessian.
 
     Steps that do not lower the gradient's norm are not taken, and near-null directions are left alone, so that a

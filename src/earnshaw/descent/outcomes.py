@@ -10,6 +10,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
+from earnshaw.problems import TwoLayer
+
 Array = NDArray[np.float64]
 
 
@@ -55,6 +57,7 @@ class Runs:
 
     Attributes
     ----------
+    problem : what all runs were asked to learn.
     run : the lane index of each run; with the seed it determines the start.
     outcome : codes of :class:`Outcome`.
     value, gradient_norm : the loss and its gradient's norm at ``weights``.
@@ -66,6 +69,7 @@ class Runs:
     last_weights : (runs, n, d), the last iterate of the descent, from which the polish started.
     """
 
+    problem: TwoLayer
     run: NDArray[np.int64]
     outcome: NDArray[np.int8]
     value: Array
@@ -83,7 +87,12 @@ class Runs:
 
     def __getitem__(self, index: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Runs:
         """Return some of the runs."""
-        return Runs(**{field.name: getattr(self, field.name)[index] for field in dataclasses.fields(self)})
+        return Runs(self.problem, **{name: getattr(self, name)[index] for name in self.array_names()})
+
+    @classmethod
+    def array_names(cls) -> list[str]:
+        """Return the names of the arrays that hold one entry per run."""
+        return [field.name for field in dataclasses.fields(cls) if field.name != "problem"]
 
     def where(self, *outcomes: Outcome) -> Runs:
         """Return the runs with one of these outcomes."""
@@ -103,5 +112,5 @@ class Runs:
     @classmethod
     def join(cls, parts: Sequence[Runs]) -> Runs:
         """Concatenate batches."""
-        names = [field.name for field in dataclasses.fields(cls)]
-        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+        arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in cls.array_names()}
+        return cls(parts[0].problem, **arrays)

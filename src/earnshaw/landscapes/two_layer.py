@@ -28,7 +28,7 @@ class TwoLayerLandscape:
     object is a JAX pytree: jit and vmap see the teacher as data, so another teacher of the same shape compiles nothing.
 
     Reference: Panigrahy et al. (2018), section 2; Safran & Shamir (2018), equations (6)-(10).
-    """  # noqa: D400
+    """
 
     teacher: jax.Array
     charges: jax.Array  # (n + k,): the moving charges a_i, then the fixed ones -b_j
@@ -66,7 +66,9 @@ class TwoLayerLandscape:
         """Return validated student weights; wrong shapes, NaN and zero neurons raise :class:`InputError`."""
         array = np.asarray(weights, dtype=np.float64)
         if array.shape[-2:] != self.shape:
-            raise InputError(f"student weights have shape {array.shape}; this problem needs (..., {self.shape[0]}, {self.shape[1]})")
+            raise InputError(
+                f"student weights have shape {array.shape}; this problem needs (..., {self.shape[0]}, {self.shape[1]})"
+            )
         if not np.isfinite(array).all():
             raise InputError("student weights hold NaN or infinite entries; all must be finite")
         if not np.any(array, axis=-1).all():
@@ -191,4 +193,6 @@ class TwoLayerLandscape:
         (n, d), k = self.shape, self.teacher.shape[0]
         teacher = jnp.zeros((teachers, dimension)).at[:k, :d].set(self.teacher).at[k:, 0].set(1.0)
         charges = jnp.zeros(students + teachers).at[:n].set(self.student_charges)
-        return dataclasses.replace(self, teacher=teacher, charges=charges.at[students : students + k].set(-self.teacher_charges))
+        return dataclasses.replace(
+            self, teacher=teacher, charges=charges.at[students : students + k].set(-self.teacher_charges)
+        )

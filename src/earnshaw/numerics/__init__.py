@@ -5,9 +5,20 @@ import jax
 jax.config.update("jax_enable_x64", True)
 
 from earnshaw.numerics.angles import sine_and_supplement  # noqa: E402
-from earnshaw.numerics.compiling import compiled  # noqa: E402
+from earnshaw.numerics.compiling import compile_seconds, compiled  # noqa: E402
 from earnshaw.numerics.keys import lane_keys  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
+from earnshaw.numerics.statistics import proportion_interval, two_proportions  # noqa: E402
 from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
 
-__all__ = ["TOLERANCES", "Tolerances", "bivariate_gaussian_mean", "compiled", "lane_keys", "sine_and_supplement"]
+__all__ = [
+    "TOLERANCES",
+    "Tolerances",
+    "bivariate_gaussian_mean",
+    "compile_seconds",
+    "compiled",
+    "lane_keys",
+    "proportion_interval",
+    "sine_and_supplement",
+    "two_proportions",
+]

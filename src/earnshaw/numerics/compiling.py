@@ -1,12 +1,22 @@
-"""Compilation by XLA with the options that this library's shapes like."""
+"""Compilation by XLA: with the options that this library's shapes like, once per shape, and timed."""
 
 from __future__ import annotations
 
 import functools
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import jax
+
+_lock = threading.Lock()
+_clock = threading.local()
+
+
+def compile_seconds() -> float:
+    """Return how long this thread has spent on compilation (its own, or waiting for another thread's) so far."""
+    return getattr(_clock, "seconds", 0.0)
 
 
 @functools.cache
@@ -14,7 +24,8 @@ def _options() -> dict[str, Any]:
     """Return compiler options that this version of XLA knows for the default device.
 
     On a CPU, jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
-    float64 as XLA's own loops, for batches of small matrices; the option switches that off.
+    float64 as XLA's own loops, and cuts small products into tasks for several threads, at more cost than gain. Both are
+    switched off; several threads each run a program of their own instead.
     """
     options = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_cpu_multi_thread_eigen": False}
     if jax.default_backend() != "cpu":
@@ -27,7 +38,11 @@ def _options() -> dict[str, Any]:
 
 
 def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
-    """Return the function jitted with :func:`_options`; settings are those of :func:`jax.jit`."""
+    """Return the function jitted with the options above; settings are those of :func:`jax.jit`.
+
+    The first call for a shape holds a lock, so that two threads never compile the same program.
+    """
+    seen: set[Any] = set()
 
     @functools.cache
     def jitted() -> Callable[..., Any]:
@@ -35,6 +50,15 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        return jitted()(*arguments)
+        leaves, tree = jax.tree.flatten(arguments)
+        key = (tree, tuple(getattr(leaf, "shape", leaf) for leaf in leaves))
+        if key in seen:
+            return jitted()(*arguments)
+        begin = time.perf_counter()
+        with _lock:
+            result = jax.block_until_ready(jitted()(*arguments))
+        seen.add(key)
+        _clock.seconds = compile_seconds() + time.perf_counter() - begin
+        return result
 
     return call

@@ -27,7 +27,7 @@ class ReLU:
     The potential is twice differentiable at parallel and antiparallel pairs, not at u = 0.
 
     References: Cho & Saul (2009), section 2; Safran & Shamir (2018), equations (7)-(9).
-    """  # noqa: D400
+    """
 
     def activation(self, x: np.ndarray) -> np.ndarray:
         """Return max(x, 0)."""
@@ -74,7 +74,9 @@ class ReLU:
         un = _outer(along, normal)
         s, c = sine[..., None, None], cosine[..., None, None]
         same = _TAU * (second_norm / first_norm)[..., None, None] * s * (identity - uu + nn)
-        mixed = _TAU * (supplement[..., None, None] * identity + s * c * (uu - nn) + s * s * (un + jnp.swapaxes(un, -1, -2)))
+        mixed = _TAU * (
+            supplement[..., None, None] * identity + s * c * (uu - nn) + s * s * (un + jnp.swapaxes(un, -1, -2))
+        )
         return same, mixed
 
 

@@ -34,7 +34,9 @@ def _matrix(name: str, values: ArrayLike) -> Array:
         raise InputError(f"{name} has shape {matrix.shape}; give a matrix (neurons, dimension), one neuron a row")
     if not np.isfinite(matrix).all():
         row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise InputError(f"{name} has the value {matrix[row, column]} in row {row}, column {column}; all must be finite")
+        raise InputError(
+            f"{name} has the value {matrix[row, column]} in row {row}, column {column}; all must be finite"
+        )
     norms = np.linalg.norm(matrix, axis=1)
     if not norms.all():
         raise InputError(
@@ -97,7 +99,9 @@ class TwoLayer:
         teacher = _matrix("the teacher", self.teacher)
         students = self.students or len(teacher)
         if isinstance(students, bool) or not isinstance(students, int | np.integer) or not 1 <= students <= MAX_NEURONS:
-            raise InputError(f"{self.students!r} student neurons were asked for; use a whole number from 1 to {MAX_NEURONS}")
+            raise InputError(
+                f"{self.students!r} student neurons were asked for; use a whole number from 1 to {MAX_NEURONS}"
+            )
         if self.activation not in ACTIVATIONS:
             raise InputError(f"unknown activation {self.activation!r}; choose one of {', '.join(ACTIVATIONS)}")
         object.__setattr__(self, "teacher", teacher)
@@ -121,7 +125,9 @@ class TwoLayer:
         if students == self.students:
             return self
         if self.student_output_weights is not None:
-            raise InputError(f"the student's {self.students} output weights do not fit {students} neurons; give new ones")
+            raise InputError(
+                f"the student's {self.students} output weights do not fit {students} neurons; give new ones"
+            )
         if students < 1:
             raise InputError(f"{students} student neurons were asked for; at least 1 is needed")
         return dataclasses.replace(self, students=students)
@@ -150,7 +156,9 @@ class TwoLayer:
         the same sign. This counts neurons; a teacher with parallel rows may be realisable without being counted so.
         """
         teacher_signs = np.ones(self.teachers) if self.output_weights is None else np.sign(self.output_weights)
-        student_signs = np.ones(self.students) if self.student_output_weights is None else np.sign(self.student_output_weights)
+        student_signs = (
+            np.ones(self.students) if self.student_output_weights is None else np.sign(self.student_output_weights)
+        )
         return all(np.sum(student_signs == sign) >= np.sum(teacher_signs == sign) for sign in (1, -1))
 
     def to_json(self) -> dict[str, Any]:
@@ -193,5 +201,7 @@ def problem_from_json(record: Mapping[str, Any]) -> TwoLayer:
         raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
     problem = TwoLayer(np.array(teacher), students=record["n"], activation=activation, **charges)  # type: ignore[arg-type]
     if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
-        raise InputError(f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated")
+        raise InputError(
+            f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"
+        )
     return problem

@@ -48,12 +48,19 @@ class RunFolder:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            raise InputError(f"another process is writing to {self.path}; wait for it, or choose another --out") from None
+            raise InputError(
+                f"another process is writing to {self.path}; wait for it, or choose another --out"
+            ) from None
         if not manifest.exists():
-            write_json(manifest, {"format": FORMAT, "hash": digest(self.identity), "identity": self.identity, "plan": self.plan})
+            write_json(
+                manifest,
+                {"format": FORMAT, "hash": digest(self.identity), "identity": self.identity, "plan": self.plan},
+            )
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """Release the lock."""
         if self._lock is not None:
             os.close(self._lock)

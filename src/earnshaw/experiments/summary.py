@@ -1,0 +1,132 @@
+"""What is reported of the runs of one setting, and the files that hold it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from earnshaw.descent import Outcome, Runs
+from earnshaw.errors import InputError
+from earnshaw.landscapes import landscape
+from earnshaw.numerics import proportion_interval
+from earnshaw.store import read_json
+from earnshaw.symmetry import Family
+from earnshaw.symmetry import families as group
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The counts and means of one setting; :meth:`to_json` is a line of ``earnshaw sweep --json`` without its times."""
+
+    k: int
+    n: int
+    d: int
+    runs: int
+    seed: int
+    outcomes: dict[str, int]
+    spurious_percent: float
+    spurious_interval: tuple[float, float]
+    mean_objective: float | None
+    mean_min_eigenvalue: float | None
+    families: tuple[dict[str, Any], ...]
+    steps: int
+    decided_by_value_test: int
+    restarted: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the record as plain JSON data."""
+        return dataclasses.asdict(self) | {
+            "spurious_interval": list(self.spurious_interval),
+            "families": list(self.families),
+        }
+
+
+def families(runs: Runs) -> list[Family]:
+    """Group end points into families under the symmetries of their landscape, with eigenvalues, the largest first.
+
+    Usually called with ``runs.spurious``.
+    """
+    from threadpoolctl import threadpool_limits
+
+    energy = landscape(runs.problem)
+    with threadpool_limits(limits=1, user_api="blas"):
+        return [
+            dataclasses.replace(
+                family, min_eigenvalue=float(energy.spectrum(energy.point(family.weights), extra_dimension=True)[0])
+            )
+            for family in group(runs.problem, runs.weights, runs.value)
+        ]
+
+
+def with_eigenvalues(runs: Runs, members: np.ndarray, found: list[Family]) -> Runs:
+    """Return the runs with each family's smallest eigenvalue entered for its members (positions among ``members``)."""
+    eigenvalues = runs.min_eigenvalue.copy()
+    for family in found:
+        eigenvalues[members[family.members]] = family.min_eigenvalue
+    return dataclasses.replace(runs, min_eigenvalue=eigenvalues)
+
+
+def summarise(runs: Runs, found: list[Family], seed: int) -> Summary:
+    """Return the summary of a setting's runs and of the families of its end points."""
+    spurious = runs.spurious
+    low, high = proportion_interval(len(spurious), len(runs))
+    return Summary(
+        k=runs.problem.teachers,
+        n=runs.problem.students,
+        d=runs.problem.dimension,
+        runs=len(runs),
+        seed=seed,
+        outcomes=runs.outcomes,
+        spurious_percent=100 * len(spurious) / len(runs),
+        spurious_interval=(100 * low, 100 * high),
+        mean_objective=float(spurious.value.mean()) if len(spurious) else None,
+        mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,
+        families=tuple({"count": f.count, "objective": f.objective, "min_eigenvalue": f.min_eigenvalue} for f in found),
+        steps=int(runs.steps.sum()),
+        decided_by_value_test=int(runs.by_value.sum()),
+        restarted=int((runs.halvings > 0).sum()),
+    )
+
+
+def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str, np.ndarray]:
+    """Return the arrays of a setting's result file.
+
+    ``weights``, ``last_weights``, ``run`` and ``family`` describe the runs that ended at a minimum that is not (known to
+    be) global; ``saddle_weights`` and ``saddle_run`` those at saddles; the others have one entry per run.
+    """
+    family = np.zeros(len(kept), dtype=np.int64)
+    for index, member in enumerate(found):
+        family[member.members] = index
+    saddles = np.flatnonzero(runs.outcome == Outcome.SADDLE.code)
+    return {
+        "weights": runs.weights[kept],
+        "last_weights": runs.last_weights[kept],
+        "run": runs.run[kept],
+        "family": family,
+        "family_weights": np.array([f.weights for f in found]).reshape(-1, *runs.weights.shape[1:]),
+        "saddle_weights": runs.weights[saddles],
+        "saddle_run": runs.run[saddles],
+        "teacher": np.array(runs.problem.teacher),
+        "outcome": np.array([Outcome.from_code(code).name for code in runs.outcome]),
+        "value": runs.value,
+        "gradient_norm": runs.gradient_norm,
+        "min_eigenvalue": runs.min_eigenvalue,
+        "steps": runs.steps,
+        "halvings": runs.halvings,
+        "by_value": runs.by_value,
+    }
+
+
+def load_summaries(folder: Path) -> list[dict[str, Any]]:
+    """Return the records of all finished settings of a run folder, with their times where known."""
+    if not (folder / "manifest.json").exists():
+        raise InputError(f"{folder} is not a run folder (it has no manifest.json); give one that earnshaw sweep wrote")
+    times = read_json(folder / "record.json")["times"] if (folder / "record.json").exists() else {}
+    names = list(read_json(folder / "manifest.json")["identity"]["problems"])
+    return [
+        read_json(folder / f"{name}.json") | times.get(name, {}) for name in names if (folder / f"{name}.json").exists()
+    ]
