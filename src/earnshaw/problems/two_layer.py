@@ -27,7 +27,7 @@ def standard_teacher(num_neurons: int) -> Array:
 
 def _matrix(name: str, values: ArrayLike) -> Array:
     try:
-        matrix = np.array(values, dtype=np.float64)
+        matrix = _reals(values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not a matrix of real numbers ({error}); give k rows of d numbers") from None
     if matrix.ndim != 2 or 0 in matrix.shape:
@@ -37,15 +37,22 @@ def _matrix(name: str, values: ArrayLike) -> Array:
         raise InputError(
             f"{name} has the value {matrix[row, column]} in row {row}, column {column}; all must be finite"
         )
-    norms = np.linalg.norm(matrix, axis=1)
-    if not norms.all():
+    sizes = np.abs(matrix).max(axis=1)
+    if not sizes.all():
         raise InputError(
-            f"{name} has a zero neuron in row {int(np.argmin(norms))}; the loss is not differentiable there: remove the row"
+            f"{name} has a zero neuron in row {int(np.argmin(sizes))}; the loss is not differentiable there: remove the row"
         )
-    if not np.isfinite(norms**2).all() or norms.min() ** 2 < 1e-290:
-        raise InputError(f"{name} has neurons of norm {norms.min():.3g} to {norms.max():.3g}; rescale to 1e-140..1e140")
+    if sizes.min() < 1e-140 or sizes.max() > 1e140:
+        raise InputError(f"{name} has neurons of size {sizes.min():.3g} to {sizes.max():.3g}; rescale to 1e-140..1e140")
     matrix.flags.writeable = False
     return matrix
+
+
+def _reals(values: ArrayLike) -> Array:
+    """Return a new array of doubles; NumPy would only warn before it drops an imaginary part."""
+    if np.iscomplexobj(values):
+        raise TypeError("complex numbers")
+    return np.array(values, dtype=np.float64)
 
 
 def _charges(name: str, values: ArrayLike | None, count: int) -> Array | None:
@@ -53,7 +60,7 @@ def _charges(name: str, values: ArrayLike | None, count: int) -> Array | None:
     if values is None:
         return None
     try:
-        vector = np.array(values, dtype=np.float64)
+        vector = _reals(values)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} is not a vector of real numbers ({error}); give {count} numbers") from None
     if vector.shape != (count,):
@@ -89,7 +96,7 @@ class TwoLayer:
     """
 
     teacher: Array
-    students: int = 0
+    students: int = None  # type: ignore[assignment]  # k, once validated
     activation: str = "relu"
     output_weights: Array | None = None
     student_output_weights: Array | None = None
@@ -97,7 +104,7 @@ class TwoLayer:
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
         teacher = _matrix("the teacher", self.teacher)
-        students = self.students or len(teacher)
+        students = len(teacher) if self.students is None else self.students
         if isinstance(students, bool) or not isinstance(students, int | np.integer) or not 1 <= students <= MAX_NEURONS:
             raise InputError(
                 f"{self.students!r} student neurons were asked for; use a whole number from 1 to {MAX_NEURONS}"
@@ -194,12 +201,14 @@ def problem_from_json(record: Mapping[str, Any]) -> TwoLayer:
     network, _, activation = str(record["objective"]).partition("/")
     if network != "two-layer":
         raise InputError(f"unknown objective {record['objective']!r}; this version knows two-layer/relu")
+    if isinstance(record["n"], bool) or not isinstance(record["n"], int):
+        raise InputError(f"a problem's n must be a whole number, not {record['n']!r}")
     try:
         teacher = [[float.fromhex(x) for x in row] for row in record["target"]]
         charges = {key: [float.fromhex(x) for x in record[key]] for key in optional if key in record}
     except (TypeError, ValueError) as error:
         raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
-    problem = TwoLayer(np.array(teacher), students=record["n"], activation=activation, **charges)  # type: ignore[arg-type]
+    problem = TwoLayer(teacher, students=record["n"], activation=activation, **charges)  # type: ignore[arg-type]
     if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
         raise InputError(
             f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"

@@ -91,4 +91,7 @@ class RunFolder:
 
 
 def _visible(path: Path) -> list[Path]:
-    return [entry for entry in path.iterdir() if entry.name not in (".lock", "pieces")]
+    """Return what a folder holds beyond the traces of a process that was killed before its manifest had its name."""
+    mine = [path / ".lock", path / "pieces", *path.glob(".manifest.json.*.tmp")]
+    pieces = [*(path / "pieces").iterdir()] if (path / "pieces").is_dir() else []
+    return [entry for entry in path.iterdir() if entry not in mine] + pieces
