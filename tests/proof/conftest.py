@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from earnshaw.proof import prove
-from earnshaw.proof.blas import one_thread
 from earnshaw.proof.trusted.reading import seal
+from earnshaw.threads import one_blas_thread
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "safran-shamir"
 
@@ -26,7 +26,7 @@ def symmetric_point(k, a, b, c, d, e):
 @pytest.fixture(autouse=True, scope="session")
 def _one_blas_thread():
     """The matrices are small, and BLAS threads on a busy machine make the tests many times slower."""
-    with one_thread():
+    with one_blas_thread():
         yield
 
 

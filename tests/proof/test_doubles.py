@@ -1,13 +1,11 @@
 """The producer's float path: its error bounds must hold, and its eigenvalue bounds must be safe and tight."""
 
-import os
 
 import numpy as np
 import pytest
 from flint import arb
 
 from earnshaw.proof.balls import down, rounded, sum_of_squares, up
-from earnshaw.proof.blas import _handles, one_thread
 from earnshaw.proof.doubles import DoubleMatrix, double_hessian
 from earnshaw.proof.eigen import cholesky_slack, guess_least, prove_least
 from earnshaw.proof.refine import refine
@@ -93,13 +91,3 @@ def test_polish_reports_how_far_it_went(minimum_point):
         wide = refine(minimum_point + 1e-3, np.eye(6), reach=1e-5)
         assert wide.problem is not None
         assert "of its length" in wide.problem
-
-
-def test_one_thread_is_restored():
-    for _, put in _handles():
-        put(2)
-    with one_thread():
-        assert all(get() == 1 for get, _ in _handles())
-    assert all(get() == min(2, os.cpu_count() or 1) or get() == 2 for get, _ in _handles())
-    for _, put in _handles():
-        put(1)

@@ -115,19 +115,21 @@ class _Piece:
             if cancelled():
                 raise InterruptedError("the descent was cancelled")
             if changed:
-                room = batch - alive.size
+                kept, room = alive.size, batch - alive.size
                 alive = np.concatenate([alive, waiting[:room]])
                 weights = np.concatenate([weights, book.starts[waiting[:room]]])
-                if descent.trace:
-                    self._record(waiting[:room], book.starts[waiting[:room]])
                 waiting = waiting[room:]
                 state = self._block(alive, weights, min(size for size in sizes if size >= alive.size))
+                if descent.trace and alive.size > kept:
+                    _, report = _advance(descent, self.energy, state, jnp.asarray(0))
+                    self._record(alive[kept:], weights[kept:], np.asarray(report)[:, kept : alive.size])
             state, report = _advance(descent, self.energy, state, jnp.asarray(stride))
+            report = np.asarray(report)[:, : alive.size]
             book.steps[alive] += stride
             if descent.trace:
-                self._record(alive, np.asarray(state.weights)[: alive.size])
+                self._record(alive, np.asarray(state.weights)[: alive.size], report)
             ready = (book.steps[alive] % descent.check_every == 0) | (book.steps[alive] >= descent.max_steps)
-            decided, restarted = self._judge(alive, np.asarray(report)[:, : alive.size], state, ready)
+            decided, restarted = self._judge(alive, report, state, ready)
             changed = bool((decided | restarted).any())
             if changed:
                 weights = np.array(state.weights)[: alive.size]
@@ -211,6 +213,8 @@ class _Piece:
         book.step_size[lane] /= 2
         book.wasted[lane] += book.steps[lane]
         book.steps[lane] = book.next_test[lane] = 0
+        # The trajectory is that of the last attempt; only the start is common to all.
+        self.records = [record for record in self.records if record[0] != self.lanes[lane] or record[1] == 0]
         return True
 
     def _newton_test(self, lanes: np.ndarray, weights: np.ndarray, stationary: np.ndarray) -> np.ndarray:
@@ -275,20 +279,16 @@ class _Piece:
         book.weights[lane], book.last_weights[lane] = point, last
         book.value[lane], book.gradient_norm[lane], book.outcome[lane] = value, gradient_norm, outcome.code
 
-    def _record(self, alive: np.ndarray, weights: np.ndarray) -> None:
+    def _record(self, alive: np.ndarray, weights: np.ndarray, report: np.ndarray) -> None:
         """Keep the moment of every lane whose step count is a multiple of the trace interval."""
-        slots = np.flatnonzero(self.ledger.steps[alive] % self.descent.trace == 0)
-        points = jnp.asarray(weights[slots])
-        values = np.asarray(self.energy.value(points))
-        norms = np.linalg.norm(np.asarray(self.energy.gradient(points)), axis=(1, 2))
-        for slot, value, norm in zip(slots, values, norms, strict=True):
-            lane = alive[slot]
+        for slot in np.flatnonzero(self.ledger.steps[alive] % self.descent.trace == 0):
+            lane, (value, _, norm, _) = alive[slot], report[:, slot]
             self.records.append(
                 (int(self.lanes[lane]), int(self.ledger.steps[lane]), value, norm, weights[slot].copy())
             )
 
     def _trace(self) -> Trace:
-        """Return the recorded moments by run and step; those before a restart are left out."""
-        latest = {record[:2]: record for record in self.records}
-        run, step, value, norm, weights = zip(*(latest[key] for key in sorted(latest)), strict=True)
+        """Return the recorded moments by run and step."""
+        ordered = sorted(self.records, key=lambda record: record[:2])
+        run, step, value, norm, weights = zip(*ordered, strict=True)
         return Trace(np.array(run), np.array(step), np.array(value), np.array(norm), np.array(weights))

@@ -16,6 +16,7 @@ from earnshaw.numerics import proportion_interval
 from earnshaw.store import read_json
 from earnshaw.symmetry import Family
 from earnshaw.symmetry import families as group
+from earnshaw.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,8 @@ def families(runs: Runs) -> list[Family]:
 
     Usually called with ``runs.spurious``.
     """
-    from threadpoolctl import threadpool_limits
-
     energy = landscape(runs.problem)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         return [
             dataclasses.replace(
                 family, min_eigenvalue=float(energy.spectrum(energy.point(family.weights), extra_dimension=True)[0])

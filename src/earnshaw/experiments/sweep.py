@@ -22,6 +22,7 @@ from earnshaw.experiments.summary import Summary, families, result_arrays, summa
 from earnshaw.numerics import compile_seconds
 from earnshaw.problems import TwoLayer
 from earnshaw.store import RunFolder, read_json, write_json, write_npz
+from earnshaw.threads import one_blas_thread
 
 KEPT = (Outcome.SPURIOUS, Outcome.CONVERGED)
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
@@ -53,12 +54,9 @@ class _Piece:
 
 
 def _compute(plan: Plan, setting: Setting, lanes: np.ndarray, cancelled: Callable[[], bool]) -> _Piece:
-    from threadpoolctl import threadpool_limits
-
     begin, compiling = time.perf_counter(), compile_seconds()
-    with threadpool_limits(limits=1, user_api="blas"):
-        starts = plan.start.draw(setting.problem, plan.seed, lanes)
-        runs, trace = run_lanes(setting.problem, plan.descent, starts, lanes, plan.batch, cancelled)
+    starts = plan.start.draw(setting.problem, plan.seed, lanes)
+    runs, trace = run_lanes(setting.problem, plan.descent, starts, lanes, plan.batch, cancelled)
     compiling = compile_seconds() - compiling
     return _Piece(runs, trace, time.perf_counter() - begin - compiling, compiling)
 
@@ -110,7 +108,7 @@ def _run_pieces(
     if workers < 1:
         raise InputError(f"{workers} workers were asked for; use at least 1")
     stop = threading.Event()
-    with ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         futures: dict[Future[_Piece], str] = {}
         try:
             for setting, name, lanes in pieces:

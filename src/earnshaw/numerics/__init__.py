@@ -5,7 +5,7 @@ import jax
 jax.config.update("jax_enable_x64", True)
 
 from earnshaw.numerics.angles import sine_and_supplement  # noqa: E402
-from earnshaw.numerics.compiling import compile_seconds, compiled  # noqa: E402
+from earnshaw.numerics.compiling import compile_seconds, compiled, remember_programs  # noqa: E402
 from earnshaw.numerics.keys import lane_keys  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
 from earnshaw.numerics.statistics import proportion_interval, two_proportions  # noqa: E402
@@ -19,6 +19,7 @@ __all__ = [
     "compiled",
     "lane_keys",
     "proportion_interval",
+    "remember_programs",
     "sine_and_supplement",
     "two_proportions",
 ]

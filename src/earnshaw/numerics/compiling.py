@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
+import platform
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -17,6 +21,27 @@ _clock = threading.local()
 def compile_seconds() -> float:
     """Return how long this thread has spent on compilation (its own, or waiting for another thread's) so far."""
     return getattr(_clock, "seconds", 0.0)
+
+
+def remember_programs() -> None:
+    """Keep compiled programs on disk for the next process, in the user's cache folder, apart for each kind of CPU.
+
+    The command line calls this; a library must not write where it was not asked to. A folder that cannot be made is
+    no error: the programs are then compiled again.
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        cpu = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
+    except (OSError, StopIteration):
+        cpu = platform.processor()
+    folder = home / "earnshaw" / f"xla-{hashlib.sha256(cpu.encode()).hexdigest()[:12]}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
@@ -42,7 +43,7 @@ def bivariate_gaussian_mean(
     radial = 0.5 * reach * radial_weights * radius * np.exp(-0.5 * radius**2)
     total = 0.0
     edges = sorted(cuts)
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         polar = 0.5 * (high - low) * (nodes + 1) + low
         x = radius[:, None] * np.cos(polar)
         y = radius[:, None] * np.cos(polar - angle)

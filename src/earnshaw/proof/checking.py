@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from time import perf_counter
 
-from earnshaw.proof.blas import one_thread
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.trusted import check_bytes, check_file
+from earnshaw.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def check(certificate: Certificate | str | os.PathLike[str]) -> Check:
     """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path."""
     begun = perf_counter()
     file = None
-    with one_thread():
+    with one_blas_thread():
         if isinstance(certificate, Certificate):
             accepted, kind, sentence = check_bytes(certificate.to_text().encode())
         elif isinstance(certificate, str) and certificate.lstrip().startswith("{"):

@@ -28,9 +28,9 @@ from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 
 from earnshaw.proof.balls import ball_norm, down, precision, up
-from earnshaw.proof.blas import one_thread
 from earnshaw.proof.producer import point_of, teacher_of
 from earnshaw.proof.trusted.relu import Point, exact, floats
+from earnshaw.threads import one_blas_thread
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def follow_paper(problem: object, weights: ArrayLike, *, family_distance: float 
     """Evaluate the paper's chain at `weights` (n, d), not polished: the paper did not polish either."""
     teacher = teacher_of(problem)
     center = point_of(weights, teacher)
-    with precision(bits), one_thread():
+    with precision(bits), one_blas_thread():
         point = Point(center.tolist(), teacher.tolist())
         eps = arb(up(ball_norm(point.gradient().entries())))
         printed, corrected = _eigenvalue(point.hessian())

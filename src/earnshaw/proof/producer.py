@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.proof.balls import precision as working_precision
 from earnshaw.proof.basin import prove_basin
-from earnshaw.proof.blas import one_thread
 from earnshaw.proof.certificate import Certificate, build
 from earnshaw.proof.doubles import DoubleMatrix, double_hessian
 from earnshaw.proof.eigen import guess_least
@@ -26,6 +25,7 @@ from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.reading import MAX_COORDINATES, MAX_PRECISION, MIN_PRECISION
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.verdict import Proof, Verdict
+from earnshaw.threads import one_blas_thread
 
 PRECISION = 128
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -85,7 +85,7 @@ def prove(
         )
         return _inconclusive(reason, start, teacher, 0.0).timed(perf_counter() - begun)
     remarks = {"producer": "earnshaw.proof", **(meta or {})}
-    with working_precision(precision), one_thread():
+    with working_precision(precision), one_blas_thread():
         try:
             refined = refine(start, teacher, reach=reach) if polish else Refined(start, 0.0, 0, np.inf, None)
             proof = _prove_at(refined, teacher, precision, basin, robust, every_dimension, remarks)

@@ -1,0 +1,72 @@
+"""What all commands share: errors as one sentence, JSON lines, a progress bar."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from earnshaw.errors import InputError
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+@contextlib.contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn a user's mistake into one sentence on standard error and exit code 2."""
+    try:
+        yield
+    except InputError as error:
+        err.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
+        raise typer.Exit(BAD_USAGE) from None
+    except BrokenPipeError:
+        raise typer.Exit(CLAIM_FAILED) from None
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def note(text: str) -> None:
+    """Say something to the person at the terminal, apart from the results."""
+    err.print(_plain(text), soft_wrap=True)
+
+
+def json_line(record: dict[str, Any]) -> None:
+    """Write one JSON object on one line of standard output."""
+    sys.stdout.write(json.dumps(record, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def progress_bar(title: str) -> Iterator[Callable[[float, str], None]]:
+    """Show a bar with the time left on standard error, if that is a terminal; yield the function that moves it."""
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("[bold]{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[what]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task(title, total=1.0, what="")
+        yield lambda share, what: bar.update(task, completed=share, what=what)

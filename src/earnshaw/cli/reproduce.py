@@ -1,0 +1,106 @@
+"""``earnshaw reproduce``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.errors import InputError
+
+if TYPE_CHECKING:
+    from earnshaw.papers import Comparison
+
+EXAMPLES = "Examples: **earnshaw reproduce spurious table1 --quick**; **earnshaw reproduce spurious all --json**."
+
+
+class Paper(StrEnum):
+    """The papers."""
+
+    spurious = "spurious"
+
+
+def reproduce(
+    paper: Annotated[Paper, typer.Argument(help="spurious: Safran & Shamir (2018).")],
+    item: Annotated[str, typer.Argument(help="table1, table2, figure1, examples, or all.")] = "all",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings and 200 runs each: a few minutes.")] = False,
+    runs: Annotated[int | None, typer.Option(help="Runs for each setting (default 1000, with --quick 200).")] = None,
+    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where files go (default: out/PAPER).")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per compared number.")] = False,
+) -> None:
+    """Recompute a paper's tables and figures, ours and the printed numbers side by side, with a test for each.
+
+    Writes a PNG, an SVG and a JSON file for each item, and keeps the sweeps, so that an interrupted reproduction goes
+    on where it stopped. Exit code 1 says that some number does not agree.
+    """
+    with user_errors():
+        from earnshaw.experiments import Interrupted
+        from earnshaw.numerics import remember_programs
+        from earnshaw.papers import spurious
+
+        items = spurious.ITEMS
+        if item != "all" and item not in items:
+            raise InputError(f"{paper} has no {item}; choose {', '.join(items)} or all")
+        remember_programs()
+        folder = out_folder or Path("out") / paper.value
+        compared: list[Comparison] = []
+        for name in items if item == "all" else [item]:
+            try:
+                with progress_bar(name) as progress:
+                    count = runs if runs is not None else 200 if quick else 1000
+                    how = spurious.Reproduction(
+                        out=folder, runs=count, seed=seed, quick=quick, workers=workers, progress=progress
+                    )
+                    rows = items[name](how)
+            except Interrupted:
+                note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
+                raise typer.Exit(INTERRUPTED) from None
+            compared += rows
+            if as_json:
+                for row in rows:
+                    json_line(row.to_json())
+            else:
+                _show(name, rows)
+        if not as_json:
+            out.print(f"files in [bold]{folder}[/]", soft_wrap=True)
+        failed = [row for row in compared if not row.ok]
+        if failed:
+            note(f"{len(failed)} of {len(compared)} numbers do not agree with the paper")
+            raise typer.Exit(CLAIM_FAILED)
+
+
+def _show(name: str, rows: list[Comparison]) -> None:
+    from rich.table import Table
+
+    table = Table(
+        "setting",
+        "quantity",
+        "ours",
+        "95% interval",
+        "printed",
+        "test",
+        "ok",
+        title=name,
+        title_justify="left",
+        box=None,
+    )
+    for row in rows:
+        ours = "-" if row.ours is None else f"{row.ours:.4g}"
+        interval = "" if row.interval is None else "{:.1f} - {:.1f}".format(*row.interval)
+        table.add_row(
+            row.setting,
+            row.quantity,
+            ours,
+            interval,
+            f"{row.printed:.4g}",
+            row.test,
+            "yes" if row.ok else "[bold red]NO[/]",
+        )
+    out.print(table, soft_wrap=True)

@@ -1,0 +1,5 @@
+"""Papers: one module per paper, with its settings, its printed numbers, and ours beside them."""
+
+from earnshaw.papers.comparison import Comparison
+
+__all__ = ["Comparison"]

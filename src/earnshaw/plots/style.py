@@ -1,0 +1,46 @@
+"""The common style of all figures."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earnshaw.store import write_bytes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe & Ito's colours, told apart by colour-blind readers; black is kept for the papers' values.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+PAPER_COLOUR = "black"
+
+
+@contextmanager
+def figure(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[tuple[Figure, Axes]]:
+    """Yield a figure and its axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure as NewFigure
+
+    settings = {
+        "font.size": 10,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "axes.axisbelow": True,
+        "legend.frameon": False,
+        "svg.hashsalt": "earnshaw",
+        "axes.prop_cycle": mpl.cycler(color=COLOURS),
+    }
+    with mpl.rc_context(settings):
+        new = NewFigure(figsize=(width, height), layout="constrained")
+        yield new, new.add_subplot()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for suffix, extra in ((".png", {"dpi": 160}), (".svg", {"metadata": {"Date": None}})):
+            buffer = io.BytesIO()
+            new.savefig(buffer, format=suffix[1:], **extra)
+            write_bytes(path.with_suffix(suffix), buffer.getvalue())

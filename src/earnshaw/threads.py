@@ -1,0 +1,19 @@
+"""One BLAS thread: for speed on small matrices, and so that results do not depend on the number of cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Run a block with BLAS on one thread, then restore what was set; not to be entered from several threads at once.
+
+    Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for one another at every step:
+    a factorisation that takes 10 ms on one thread was seen to take 800 ms on two.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
