@@ -26,7 +26,7 @@ ORDER = (
     ("cli", "web"),
 )
 LEVEL = {package: level for level, line in enumerate(ORDER) for package in line}
-FREE = {"errors"}
+FREE = {"errors", "threads"}  # small modules without imports of their own from the library
 WITHOUT_JAX = {"problems", "store", "proof", *FREE}  # what proof may import
 
 
@@ -95,10 +95,12 @@ def test_the_order_is_really_enforced(place, text):
     assert faults(SOURCE / place, text)
 
 
-def test_the_only_loose_modules_are_the_lazy_front_and_the_errors():
+def test_loose_modules_are_few_and_depend_on_nothing():
     loose = {file.name for file in SOURCE.glob("*.py")}
-    assert loose <= {"__init__.py", "errors.py", "__main__.py"}
-    assert not packages(imported(SOURCE / "errors.py", (SOURCE / "errors.py").read_text()))
+    assert loose <= {"__init__.py", "__main__.py", *(f"{name}.py" for name in FREE)}
+    for file in SOURCE.glob("*.py"):
+        if file.stem in FREE:
+            assert not packages(imported(file, file.read_text())) - FREE
 
 
 @pytest.mark.parametrize("file", sorted((SOURCE / "proof" / "trusted").glob("*.py")), ids=lambda file: file.name)

@@ -130,7 +130,7 @@ def test_code_in_an_archive_never_runs(tmp_path):
     with pytest.raises(InputError, match="not a readable"):
         read_npz(tmp_path / "bomb.npz")
     assert not (tmp_path / "exploded").exists()
-    with pytest.raises(ValueError, match="[Oo]bject arrays"):
+    with pytest.raises(ValueError, match=r"[Oo]bject arrays"):
         write_npz(tmp_path / "own.npz", {"weights": np.array([{}], dtype=object)})
     assert not (tmp_path / "own.npz").exists()
 

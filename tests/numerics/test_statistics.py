@@ -1,0 +1,45 @@
+"""Intervals and comparisons of proportions against published and independently computed values."""
+
+import mpmath as mp
+import numpy as np
+import pytest
+import scipy.stats
+
+from earnshaw.numerics import proportion_interval, two_proportions
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 1000), (346, 1000), (10, 10), (1, 1)])
+def test_the_interval_inverts_the_binomial_tails(successes, trials):
+    """Clopper-Pearson: at the lower end the upper tail is 2.5%, at the upper end the lower tail."""
+    low, high = proportion_interval(successes, trials)
+    assert 0 <= low <= successes / trials <= high <= 1
+    if successes:
+        assert scipy.stats.binom.sf(successes - 1, trials, low) == pytest.approx(0.025, rel=1e-6)
+    else:
+        assert low == 0
+    if successes < trials:
+        assert scipy.stats.binom.cdf(successes, trials, high) == pytest.approx(0.025, rel=1e-6)
+    else:
+        assert high == 1
+
+
+def test_the_rule_of_three():
+    assert proportion_interval(0, 1000)[1] == pytest.approx(1 - 0.025 ** (1 / 1000))
+
+
+def test_two_proportions_is_the_root_of_the_chi_square_statistic():
+    table = np.array([[346, 654], [290, 710]])
+    statistic = scipy.stats.chi2_contingency(table, correction=False).statistic
+    z = two_proportions(0.346, 1000, 0.290, 1000)
+    assert z**2 == pytest.approx(statistic)
+    assert z > 0
+    assert two_proportions(0.290, 1000, 0.346, 1000) == pytest.approx(-z)
+    uneven = two_proportions(0.5, 40, 0.25, 400)
+    p = mp.mpf(120) / 440
+    assert uneven == pytest.approx(float(mp.mpf("0.25") / mp.sqrt(p * (1 - p) * (mp.mpf(1) / 40 + mp.mpf(1) / 400))))
+
+
+def test_equal_proportions_are_no_difference_also_at_the_ends():
+    assert two_proportions(0.0, 10, 0.0, 1000) == 0.0
+    assert two_proportions(1.0, 10, 1.0, 1000) == 0.0
+    assert two_proportions(0.0, 1000, 1.0, 1000) == pytest.approx(-np.sqrt(2000))
