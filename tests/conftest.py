@@ -47,6 +47,12 @@ class Precise:
         return mp.fsum(pairs) / 2
 
     @staticmethod
+    def value(function, values):
+        """The function of a list of numbers, as a double."""
+        with mp.workdps(DIGITS):
+            return float(function(Precise.vector(values)))
+
+    @staticmethod
     def gradient(function, values):
         """Central differences of a function of a list of numbers, as doubles."""
         with mp.workdps(DIGITS):
