@@ -30,7 +30,26 @@ _HOMES = {
     "Verdict": "proof",
 }
 
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "Family",
+    "GradientDescent",
+    "InputError",
+    "Outcome",
+    "Runs",
+    "SampledTwoLayer",
+    "Stop",
+    "TwoLayer",
+    "Verdict",
+    "__version__",
+    "canonical",
+    "check",
+    "explain",
+    "families",
+    "landscape",
+    "prove",
+    "standard_teacher",
+    "sweep",
+]
 
 if TYPE_CHECKING:
     from earnshaw.descent import GradientDescent, Outcome, Runs, Stop

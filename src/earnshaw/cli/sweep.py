@@ -70,13 +70,15 @@ def sweep(
     with user_errors():
         settings = _settings(k, n, teacher, grid)
         from earnshaw.descent import GradientDescent, Stop
-        from earnshaw.experiments import Interrupted, Plan, default_batch, prove_sweep, run_plan
+        from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
         from earnshaw.numerics import remember_programs
 
         remember_programs()
         descent = GradientDescent(step=step, stop=Stop[stop.name.upper()], max_steps=max_steps, trace=trace)
-        chosen = default_batch() if batch is None else batch
-        plan = Plan(settings=tuple(settings), runs=runs, seed=seed, descent=descent, batch=chosen)
+        if batch is not None and batch < 1:
+            raise InputError(f"--batch {batch} was given; use a whole number from 1")
+        batches = {setting.name: batch for setting in settings if batch is not None}
+        plan = Plan(settings=tuple(settings), runs=runs, seed=seed, descent=descent, batches=batches)
         folder = out_folder or Path("runs") / plan.hash[:16]
         try:
             with progress_bar("sweep") as progress:
@@ -94,7 +96,7 @@ def sweep(
         else:
             show(results)
             for result, proved in zip(results, proofs or [], strict=False):
-                _show_proofs(result, proved)
+                show_proofs(result, proved)
             out.print(f"\nresults in [bold]{folder}[/]", soft_wrap=True)
         raise typer.Exit(_warn(results, step, max_steps))
 
@@ -156,7 +158,7 @@ def show(results: list[SweepResult]) -> None:
     out.print(table)
 
 
-def _show_proofs(result: SweepResult, proved: Proved) -> None:
+def show_proofs(result: SweepResult, proved: Proved) -> None:
     """Print how far the proofs of one setting reach."""
     families = proved.proved + proved.saddles + proved.inconclusive
     spurious = result.summary.outcomes.get("SPURIOUS", 0)

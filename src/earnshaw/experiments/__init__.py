@@ -1,6 +1,6 @@
 """Experiments: plan, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
-from earnshaw.experiments.plan import Plan, Setting, default_batch
+from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
 from earnshaw.experiments.summary import Summary, families, load_summaries, summarise
 from earnshaw.experiments.sweep import Interrupted, SweepResult, run_plan, sweep
@@ -13,7 +13,6 @@ __all__ = [
     "Summary",
     "SweepResult",
     "Target",
-    "default_batch",
     "families",
     "load_summaries",
     "prove_sweep",

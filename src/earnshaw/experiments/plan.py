@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,15 +14,19 @@ from earnshaw.problems import TwoLayer
 from earnshaw.starts import Xavier
 from earnshaw.store import digest
 
-LANES_PER_PIECE = 256
+BATCHES_PER_PIECE = 4
+GPU_BATCH = 16_384
 MAX_RUNS = 2**32 - 1
 
 
-def default_batch() -> int:
-    """Return the number of lanes computed together: what fits a core's cache, or what fills a GPU."""
+def default_batch(problem: TwoLayer) -> int:
+    """Return how many lanes to compute together: what fits a core's cache, or what fills a GPU."""
     import jax
 
-    return 32 if jax.default_backend() == "cpu" else 16384
+    if jax.default_backend() != "cpu":
+        return GPU_BATCH
+    pairs = problem.students * (problem.students + problem.teachers)
+    return 64 if pairs < 200 else 32
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,8 @@ class Setting:
 class Plan:
     """All of a sweep: the settings, the start, the descent, the seed, and the cut into pieces.
 
-    ``identity`` is what the run's hash covers; ``batch`` only decides how the work is cut, and with it the last bits.
+    ``identity`` is what the run's hash covers. ``batches`` says how many lanes of each setting are computed together,
+    by name; it only decides how the work is cut, and with it the last bits. Settings it does not name get the default.
     """
 
     settings: tuple[Setting, ...]
@@ -48,7 +54,7 @@ class Plan:
     seed: int = 0
     start: Xavier = field(default_factory=Xavier)
     descent: GradientDescent = field(default_factory=GradientDescent)
-    batch: int = 32
+    batches: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Validate the numbers."""
@@ -56,13 +62,15 @@ class Plan:
             raise InputError(f"{self.runs} runs were asked for; use 1 to {MAX_RUNS}")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"the seed is {self.seed}; use a whole number from 0 to 2^63 - 1")
-        if not 1 <= self.batch <= MAX_RUNS:
-            raise InputError(f"the batch is {self.batch}; use a whole number from 1")
         if not self.settings:
             raise InputError("there is no (k, n) to run; give at least one")
         names = [setting.name for setting in self.settings]
         if len(set(names)) < len(names):
             raise InputError("two settings of one sweep have the same k and n; sweep them apart")
+        batches = {s.name: self.batches.get(s.name) or default_batch(s.problem) for s in self.settings}
+        if min(batches.values()) < 1:
+            raise InputError(f"the batch is {min(batches.values())}; use a whole number from 1")
+        object.__setattr__(self, "batches", batches)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -83,6 +91,6 @@ class Plan:
 
     def pieces(self, setting: Setting) -> list[tuple[str, np.ndarray]]:
         """Return the names and lane indices of a setting's pieces; a piece depends on nothing outside it."""
-        size = max(self.batch, LANES_PER_PIECE // self.batch * self.batch)
+        size = BATCHES_PER_PIECE * max(self.batches[setting.name], 32)
         lows = range(0, self.runs, size)
         return [(f"{setting.name}-{low:08d}", np.arange(low, min(low + size, self.runs))) for low in lows]

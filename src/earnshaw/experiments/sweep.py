@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import platform
 import threading
@@ -17,7 +18,7 @@ import numpy as np
 
 from earnshaw.descent import GradientDescent, Outcome, Runs, Stop, Trace, run_lanes
 from earnshaw.errors import InputError
-from earnshaw.experiments.plan import Plan, Setting, default_batch
+from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.summary import Summary, families, result_arrays, summarise, with_eigenvalues
 from earnshaw.numerics import compile_seconds
 from earnshaw.problems import TwoLayer
@@ -56,7 +57,7 @@ class _Piece:
 def _compute(plan: Plan, setting: Setting, lanes: np.ndarray, cancelled: Callable[[], bool]) -> _Piece:
     begin, compiling = time.perf_counter(), compile_seconds()
     starts = plan.start.draw(setting.problem, plan.seed, lanes)
-    runs, trace = run_lanes(setting.problem, plan.descent, starts, lanes, plan.batch, cancelled)
+    runs, trace = run_lanes(setting.problem, plan.descent, starts, lanes, plan.batches[setting.name], cancelled)
     compiling = compile_seconds() - compiling
     return _Piece(runs, trace, time.perf_counter() - begin - compiling, compiling)
 
@@ -79,7 +80,13 @@ def sweep(
     """
     setting = Setting(problem if students is None else problem.with_students(students))
     descent = GradientDescent(step=step, stop=stop, max_steps=max_steps)
-    plan = Plan(settings=(setting,), runs=runs, seed=seed, descent=descent, batch=batch or default_batch())
+    plan = Plan(
+        settings=(setting,),
+        runs=runs,
+        seed=seed,
+        descent=descent,
+        batches={setting.name: batch} if batch is not None else {},
+    )
     collected: dict[str, _Piece] = {}
     _run_pieces(
         plan,
@@ -132,8 +139,8 @@ def run_plan(
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes.
     """
-    with RunFolder(out, plan.identity, {"batch": plan.batch}) as folder:
-        plan = Plan(**{**plan.__dict__, "batch": folder.plan["batch"]})
+    with RunFolder(out, plan.identity, {"batches": plan.batches}) as folder:
+        plan = dataclasses.replace(plan, batches=folder.plan["batches"])
         times = _Times(folder.path, workers)
         missing = [setting for setting in plan.settings if not (folder.path / f"{setting.name}.json").exists()]
         todo = [(s, name, lanes) for s in missing for name, lanes in plan.pieces(s) if not folder.has(name)]

@@ -125,22 +125,28 @@ class Reproduction:
         return self.out / "runs" / f"{setting.name}-{self.runs}-seed{self.seed}"
 
 
-def _table(item: str, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
-    results = how.sweep([row.setting for row in rows])
-    compared: list[Comparison] = []
-    for row, result in zip(rows, results, strict=True):
-        compared += _compare_row(item, row, result.summary)
+def table_figure(rows: Sequence[Row], results: Sequence[SweepResult], path: Path) -> None:
+    """Draw a table's percentages, ours and the printed ones."""
     percentages = [
         Percentages(
             f"k={row.k}, n={row.n}", result.summary.spurious_percent, result.summary.spurious_interval, row.percent
         )
         for row, result in zip(rows, results, strict=True)
     ]
-    percentage_figure(percentages, f"Runs that end at spurious minima ({how.runs} runs each)", how.out / item)
+    percentage_figure(percentages, f"Runs that end at spurious minima ({results[0].summary.runs} runs each)", path)
+
+
+def _table(item: str, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
+    results = how.sweep([row.setting for row in rows])
+    compared: list[Comparison] = []
+    for row, result in zip(rows, results, strict=True):
+        compared += compare_row(item, row, result.summary)
+    table_figure(rows, results, how.out / item)
     return _write(item, compared, how)
 
 
-def _compare_row(item: str, row: Row, summary: Summary) -> list[Comparison]:
+def compare_row(item: str, row: Row, summary: Summary) -> list[Comparison]:
+    """Compare the three numbers of a printed row with a sweep of ours."""
     setting = f"k={row.k}, n={row.n}"
     z = two_proportions(summary.spurious_percent / 100, summary.runs, row.percent / 100, PRINTED_RUNS)
     test = f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}"

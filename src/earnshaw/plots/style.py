@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from earnshaw.store import write_bytes
 
@@ -23,9 +23,10 @@ PAPER_COLOUR = "black"
 def figure(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[tuple[Figure, Axes]]:
     """Yield a figure and its axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all."""
     import matplotlib as mpl
+    from cycler import cycler
     from matplotlib.figure import Figure as NewFigure
 
-    settings = {
+    settings: Any = {
         "font.size": 10,
         "axes.spines.top": False,
         "axes.spines.right": False,
@@ -34,13 +35,13 @@ def figure(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[tupl
         "axes.axisbelow": True,
         "legend.frameon": False,
         "svg.hashsalt": "earnshaw",
-        "axes.prop_cycle": mpl.cycler(color=COLOURS),
+        "axes.prop_cycle": cycler(color=COLOURS),
     }
     with mpl.rc_context(settings):
         new = NewFigure(figsize=(width, height), layout="constrained")
         yield new, new.add_subplot()
         path.parent.mkdir(parents=True, exist_ok=True)
-        for suffix, extra in ((".png", {"dpi": 160}), (".svg", {"metadata": {"Date": None}})):
+        for kind, metadata in (("png", None), ("svg", {"Date": None})):
             buffer = io.BytesIO()
-            new.savefig(buffer, format=suffix[1:], **extra)
-            write_bytes(path.with_suffix(suffix), buffer.getvalue())
+            new.savefig(buffer, format=kind, dpi=160, metadata=metadata)
+            write_bytes(path.with_suffix(f".{kind}"), buffer.getvalue())
