@@ -198,7 +198,7 @@ class _Piece:
         for slot in np.flatnonzero(capped & ~decided & ~restarted):
             lane = alive[slot]
             self._close(lane, weights[slot], weights[slot], value[slot], norm[slot], Outcome.UNDECIDED)
-            if not early and self.paper_value_holds:
+            if not early and self.paper_value_holds and self.problem.is_realisable:
                 book.outcome[lane] = (Outcome.GLOBAL if low[slot] else Outcome.SPURIOUS).code
                 book.by_value[lane] = True
             decided[slot] = True
