@@ -20,6 +20,7 @@ from earnshaw.problems import TwoLayer
 Array = NDArray[np.float64]
 Colours = NDArray[np.uint64]
 MAX_LEAVES = 2000
+_TEACHER = 1e-12  # entries of the teacher closer than this are equal
 
 
 def align(problem: TwoLayer, weights: Array, target: Array, tolerance: float) -> tuple[NDArray, NDArray] | None:
@@ -39,17 +40,40 @@ def align(problem: TwoLayer, weights: Array, target: Array, tolerance: float) ->
 def canonical(problem: TwoLayer, weights: Array, tolerance: float = 1e-6) -> Array:
     """Return the representative of the point's class: equal points up to symmetry give equal results to tolerance.
 
-    Among the orderings that refinement leaves open, the one whose entries (largest first, row by row) are greatest is
-    taken; orderings that an automorphism of the point exchanges are tried once.
+    Refinement orders rows and columns by what they look like, which is not yet a symmetry: so each neuron is then put
+    where its output weight belongs, and the columns are permuted to bring the teacher back to its own. Among the
+    orderings that refinement leaves open, the one whose entries (row by row) are greatest is taken; orderings that an
+    automorphism of the point exchanges are tried once.
     """
     graph = _Graphs(problem, weights, weights, tolerance)
     best: Array | None = None
     for columns, neurons in graph.orderings():
-        candidate = weights[neurons][:, columns]
+        candidate = weights[_by_charge(problem, neurons)][:, columns][:, _homeward(problem, columns)]
         if best is None or _greater(candidate, best, tolerance):
             best = candidate
     assert best is not None
     return best
+
+
+def _by_charge(problem: TwoLayer, neurons: NDArray) -> NDArray:
+    """Return the neurons in this order within each output weight, every one at a place of its own output weight."""
+    charges = problem.student_output_weights
+    if charges is None:
+        return neurons
+    places = np.empty_like(neurons)
+    places[np.argsort(charges, kind="stable")] = neurons[np.argsort(charges[neurons], kind="stable")]
+    return places
+
+
+def _homeward(problem: TwoLayer, columns: NDArray) -> NDArray:
+    """Return the permutation that, after ``columns``, leaves the teacher as it is up to its neurons of equal charge.
+
+    It depends on the permuted teacher alone: equivalent points, whose orderings permute it to the same, share it.
+    """
+    teacher = problem.teacher
+    free = TwoLayer(np.ones((1, problem.dimension)), len(teacher), student_output_weights=problem.output_weights)
+    found = align(free, teacher[:, columns], teacher, _TEACHER * np.sqrt(teacher.size))
+    return np.argsort(columns) if found is None else found[1]
 
 
 def _greater(first: Array, second: Array, tolerance: float) -> bool:
@@ -89,7 +113,7 @@ class _Graphs:
         """Colour the edges by value and the rows by class."""
         problem = self.problem
         students = _clusters(np.stack([self.weights, self.target]), self.tolerance)
-        teacher = _clusters(problem.teacher, 1e-12) + students.max() + np.uint64(1)
+        teacher = _clusters(problem.teacher, _TEACHER) + students.max() + np.uint64(1)
         self.edges = np.concatenate([students, np.broadcast_to(teacher, (2, *teacher.shape))], axis=1)
         charges = [
             np.ones(problem.students) if problem.student_output_weights is None else problem.student_output_weights
