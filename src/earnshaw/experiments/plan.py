@@ -67,7 +67,9 @@ class Plan:
         names = [setting.name for setting in self.settings]
         if len(set(names)) < len(names):
             raise InputError("two settings of one sweep have the same k and n; sweep them apart")
-        batches = {s.name: self.batches.get(s.name) or default_batch(s.problem) for s in self.settings}
+        batches = {
+            s.name: self.batches[s.name] if s.name in self.batches else default_batch(s.problem) for s in self.settings
+        }
         if min(batches.values()) < 1:
             raise InputError(f"the batch is {min(batches.values())}; use a whole number from 1")
         object.__setattr__(self, "batches", batches)
