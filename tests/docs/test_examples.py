@@ -1,0 +1,124 @@
+"""What the documentation says works: examples and code blocks run, links lead somewhere, options exist."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+PAGES = [REPOSITORY / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+PAGES += sorted((REPOSITORY / "docs").glob("*.md"))
+SLOW_EXAMPLES = {"find_minima.py", "landscape_tour.py", "own_teacher.py"}
+EXPECTED = {
+    "find_minima.py": "family 0: 24 runs",
+    "landscape_tour.py": "closed form against automatic differentiation",
+    "own_teacher.py": "'CONVERGED': 20",
+    "prove_and_check.py": "minimum: VERIFIED",
+}
+
+
+def run(arguments: list[str], folder: Path, seconds: float) -> str:
+    """Run Python with these arguments in a folder and return what it printed."""
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def examples() -> list:
+    """Return the example scripts; demo.py has its own make target and is run by that."""
+    scripts = sorted(file for file in (REPOSITORY / "examples").glob("*.py") if file.name != "demo.py")
+    marks = {name: [pytest.mark.slow] for name in SLOW_EXAMPLES}
+    return [pytest.param(file, marks=marks.get(file.name, []), id=file.name) for file in scripts]
+
+
+@pytest.mark.parametrize("script", examples())
+def test_an_example_runs(script, tmp_path):
+    printed = run([str(script)], tmp_path, 300)
+    assert EXPECTED.get(script.name, "") in printed
+    assert not list(tmp_path.iterdir()), "an example leaves files behind"
+
+
+def blocks(text: str, language: str) -> list[str]:
+    """Return the fenced blocks of a language in a Markdown text."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def python_blocks() -> list:
+    """Return every Python block of the documentation; those that sweep a thousand runs are slow."""
+    found = []
+    for page in PAGES:
+        for index, block in enumerate(blocks(page.read_text(), "python")):
+            marks = [pytest.mark.slow] if "runs=1000" in block else []
+            found.append(pytest.param(block, marks=marks, id=f"{page.name}-{index}"))
+    return found
+
+
+@pytest.mark.parametrize("block", python_blocks())
+def test_a_python_block_runs(block, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(block, "a block of the documentation", "exec"), {"__name__": "__main__"})
+
+
+def test_the_blocks_are_found():
+    assert len(python_blocks()) >= 8
+    assert blocks("a\n```python\nx = 1\n```\n```sh\nls\n```\n", "python") == ["x = 1\n"]
+
+
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.*)$", flags=re.MULTILINE)
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors that the headings of a page get on the usual hosts."""
+    titles = HEADING.findall(re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL))
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_internal_links_lead_somewhere(page):
+    for link in LINK.findall(page.read_text()):
+        if link.startswith(("http://", "https://")):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), f"{page.name} links to {link}"
+        if anchor:
+            assert anchor in anchors(target.read_text()), f"{page.name} links to {link}"
+
+
+def test_the_index_names_every_page():
+    index = (REPOSITORY / "docs" / "index.md").read_text()
+    missing = [page.name for page in (REPOSITORY / "docs").glob("*.md") if f"({page.name})" not in index]
+    assert missing == ["index.md"]
+
+
+COMMAND = re.compile(r"earnshaw ((?:runs )?[a-z]+)([^\n|>`]*)")
+
+
+def commands() -> dict[str, set[str]]:
+    """Return the options that the documentation uses with each command."""
+    used: dict[str, set[str]] = {}
+    for page in PAGES:
+        text = page.read_text()
+        spans = re.findall(r"^(?:\$ |    )(earnshaw .*)$|`(earnshaw [^`]+)`", text, flags=re.MULTILINE)
+        for line in (first or second for first, second in spans):
+            if match := COMMAND.match(line):
+                options = re.findall(r"(?<!\S)(--?[a-z][a-z-]*)", match[2])
+                used.setdefault(match[1], set()).update(options)
+    return used
+
+
+def test_documented_options_exist(tmp_path):
+    used = commands()
+    assert {"sweep", "prove", "check", "explain", "reproduce", "runs list", "runs show", "runs export"} <= set(used)
+    assert {"--runs", "--seed", "--teacher", "--prove", "-k", "-n"} <= used["sweep"]
+    for command, options in used.items():
+        text = run(["-c", "from earnshaw.cli import main; main()", *command.split(), "--help"], tmp_path, 60)
+        unknown = [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]
+        assert not unknown, f"earnshaw {command} has no {unknown}"
