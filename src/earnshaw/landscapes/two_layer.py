@@ -123,9 +123,8 @@ class TwoLayerLandscape:
         n = self.shape[0]
         norms, units = self._everyone(weights)
         along, toward = self.potential.gradient(norms[..., :n, None], norms[..., None, :], self._cosines(units))
-        along, toward = jax.lax.optimization_barrier((along * self.charges, toward * self.charges))
-        radial = jnp.sum(along, -1)
-        pull = jnp.matmul(toward, units)
+        radial = jnp.sum(along * self.charges, -1)
+        pull = jnp.matmul(toward * self.charges, units)
         return self.student_charges[:, None] * (radial[..., None] * units[..., :n, :] + pull)
 
     @_program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import hashlib
 import os
@@ -14,7 +15,6 @@ from typing import Any
 
 import jax
 
-_lock = threading.Lock()
 _clock = threading.local()
 
 
@@ -68,6 +68,7 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
     The first call for a shape holds a lock, so that two threads never compile the same program.
     """
     seen: set[Any] = set()
+    locks: collections.defaultdict[Any, threading.Lock] = collections.defaultdict(threading.Lock)
 
     @functools.cache
     def jitted() -> Callable[..., Any]:
@@ -80,7 +81,7 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
         if key in seen:
             return jitted()(*arguments)
         begin = time.perf_counter()
-        with _lock:
+        with locks[key]:
             result = jax.block_until_ready(jitted()(*arguments))
         seen.add(key)
         _clock.seconds = compile_seconds() + time.perf_counter() - begin

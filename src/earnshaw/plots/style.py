@@ -40,7 +40,6 @@ def figure(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[tupl
     with mpl.rc_context(settings):
         new = NewFigure(figsize=(width, height), layout="constrained")
         yield new, new.add_subplot()
-        path.parent.mkdir(parents=True, exist_ok=True)
         for kind, metadata in (("png", None), ("svg", {"Date": None})):
             buffer = io.BytesIO()
             new.savefig(buffer, format=kind, dpi=160, metadata=metadata)

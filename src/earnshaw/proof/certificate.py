@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.proof.trusted.reading import FORMAT, MAX_BYTES, OBJECTIVE, seal
+from earnshaw.store import write_bytes
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,9 @@ class Certificate:
         return "{\n" + ",\n".join(lines) + "\n}\n"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write to `path` through a temporary file and a rename, so that no half-written file is ever seen."""
+        """Write the certificate, atomically."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="ascii", newline="\n") as file:
-                file.write(self.to_text())
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, target)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_bytes(target, self.to_text().encode("ascii"))
         return target
 
     @classmethod
@@ -47,6 +38,8 @@ class Certificate:
         try:
             with open(path, "rb") as file:
                 document = json.loads(file.read(MAX_BYTES + 1))
+        except OSError as error:
+            raise InputError(f"cannot read the certificate {os.fspath(path)} ({error.strerror})") from None
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict) or not isinstance(document.get("kind"), str):

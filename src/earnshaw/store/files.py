@@ -28,8 +28,9 @@ def digest(record: Any) -> str:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file to a temporary name beside it, flush it to the disk, and rename it into place."""
+    """Write a file to a temporary name beside it, flush it to the disk, and rename it into place; make its folder if needed."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         try:
             with os.fdopen(handle, "wb") as stream:

@@ -51,6 +51,8 @@ class RunFolder:
             raise InputError(
                 f"another process is writing to {self.path}; wait for it, or choose another --out"
             ) from None
+        for leftover in [*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")]:  # of a process that was killed
+            leftover.unlink(missing_ok=True)
         if not manifest.exists():
             write_json(
                 manifest,

@@ -1,0 +1,279 @@
+"""The commands as a user runs them: output, exit codes, and what is left on the disk."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from earnshaw.cli.app import app
+from earnshaw.store import read_npz
+
+SWEEP_KEYS = {
+    "k", "n", "d", "runs", "seed", "outcomes", "spurious_percent", "spurious_interval", "mean_objective",
+    "mean_min_eigenvalue", "families", "steps", "seconds", "compile_seconds",
+}  # fmt: skip
+PROVE_KEYS = {
+    "source", "index", "n", "k", "d", "verdict", "reason", "lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius",
+    "basin_radius", "teacher_radius", "every_dimension", "seconds", "certificate",
+}  # fmt: skip
+
+
+@pytest.fixture
+def earnshaw(tmp_path, monkeypatch):
+    """Return a function that runs a command in an empty folder and returns (exit code, stdout, stderr)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.parent / "cache"))
+    monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
+
+    def run(*words):
+        result = CliRunner().invoke(app, list(words))
+        if result.exception is not None and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def test_sweep_json_has_the_agreed_keys_and_nothing_else_on_standard_output(earnshaw, tmp_path):
+    code, out, _ = earnshaw("sweep", "-k", "2..3", "-n", "k", "--runs", "20", "--json", "--out", "here")
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [(r["k"], r["n"], r["d"]) for r in records] == [(2, 2, 2), (3, 3, 3)]
+    for record in records:
+        assert set(record) >= SWEEP_KEYS
+        assert sum(record["outcomes"].values()) == record["runs"] == 20
+        low, high = record["spurious_interval"]
+        assert low <= record["spurious_percent"] <= high
+    arrays = read_npz(tmp_path / "here" / "k3-n3.npz")
+    assert arrays["teacher"].shape == (3, 3)
+    assert arrays["weights"].shape[1:] == (3, 3)
+    assert all(len(arrays[name]) == 20 for name in ("outcome", "value", "gradient_norm", "steps"))
+
+
+def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path):
+    earnshaw("sweep", "-k", "2", "--runs", "10", "--out", "here")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir() if path.is_file()}
+    code, out, _ = earnshaw("sweep", "-k", "2", "--runs", "10", "--out", "here", "--json")
+    assert code == 0
+    assert json.loads(out)["runs"] == 10
+    code, _, err = earnshaw("sweep", "-k", "2", "--runs", "11", "--out", "here")
+    assert code == 2
+    assert "another computation" in err
+    after = {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir() if path.is_file()}
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("sweep", "-k", "0"), "at least 1"),
+        (("sweep", "-k", "7..6"), "must not be empty"),
+        (("sweep", "-k", "six"), "use a number such as 10"),
+        (("sweep", "-k", "3", "-n", "k-3"), "n must be at least 1"),
+        (("sweep",), "exactly one of"),
+        (("sweep", "-k", "3", "--runs", "0"), "0 runs"),
+        (("sweep", "-k", "3", "--step", "-1"), "positive number"),
+        (("sweep", "-k", "3", "--step", "nan"), "positive number"),
+        (("sweep", "-k", "3", "--batch", "0"), "whole number from 1"),
+        (("sweep", "-k", "3", "--max-steps", "0"), "at least 1"),
+        (("sweep", "--teacher", "none.npy"), "cannot read"),
+        (("sweep", "-k", "3", "--out", "/proc/nowhere"), "cannot write"),
+        (("reproduce", "spurious", "table9"), "choose table1"),
+        (("runs", "show", "nowhere"), "not a run folder"),
+        (("prove", "nothing.npz", "--out", "certs"), "cannot read"),
+        (("explain", "nothing.json"), "nothing.json"),
+    ],
+)
+def test_a_mistake_gets_one_sentence_and_exit_code_2(earnshaw, tmp_path, words, sentence):
+    code, out, err = earnshaw(*words)
+    assert code == 2
+    assert sentence in " ".join(err.split())
+    assert "Traceback" not in err + out
+    assert not list(tmp_path.glob("runs/*"))
+
+
+@pytest.mark.parametrize(
+    ("teacher", "sentence"),
+    [
+        (np.array([[1.0, np.nan], [0.0, 1.0]]), "nan in row 0, column 1"),
+        (np.array([[1.0, 2.0], [0.0, 0.0]]), "zero neuron in row 1"),
+        (np.ones(3), "shape (3,)"),
+        (np.array([["a", "b"]]), "not a matrix of real numbers"),
+    ],
+)
+def test_a_bad_teacher_is_refused(earnshaw, tmp_path, teacher, sentence):
+    np.save(tmp_path / "bad.npy", teacher)
+    code, _, err = earnshaw("sweep", "--teacher", "bad.npy", "--runs", "5")
+    assert code == 2
+    assert sentence in " ".join(err.split())
+
+
+def test_a_teacher_of_ones_own_and_fewer_students(earnshaw, tmp_path):
+    np.save(tmp_path / "mine.npy", np.random.default_rng(0).normal(size=(3, 4)))
+    code, out, _ = earnshaw("sweep", "--teacher", "mine.npy", "-n", "2", "--runs", "10", "--json")
+    assert code == 0
+    record = json.loads(out)
+    assert (record["k"], record["n"], record["d"]) == (3, 2, 4)
+    assert record["outcomes"] == {"CONVERGED": 10}
+    assert record["families"]
+
+
+def test_a_step_that_diverges_is_said_in_one_sentence(earnshaw):
+    code, _, err = earnshaw("sweep", "-k", "2", "--runs", "4", "--step", "1e9")
+    assert code == 2
+    assert "diverged with step 1e+09" in err
+    code, _, err = earnshaw("sweep", "-k", "2", "--runs", "4", "--step", "20")
+    assert code == 0
+    assert "restarted with half" in err
+
+
+def test_trace_is_stored(earnshaw, tmp_path):
+    code, _, _ = earnshaw("sweep", "-k", "2", "--runs", "3", "--trace", "25", "--out", "traced")
+    assert code == 0
+    trace = read_npz(tmp_path / "traced" / "k2-n2-trace.npz")
+    assert set(trace["run"]) == {0, 1, 2}
+    assert (trace["step"] % 25 == 0).all()
+    assert trace["weights"].shape[1:] == (2, 2)
+    first = trace["run"] == 0
+    assert (np.diff(trace["value"][first]) < 0).all()
+
+
+def test_runs_list_show_and_export(earnshaw):
+    earnshaw("sweep", "-k", "2", "--runs", "5", "--out", "runs/mine")
+    code, out, _ = earnshaw("runs", "list")
+    assert code == 0
+    assert "runs/mine" in out
+    code, out, _ = earnshaw("runs", "show", "runs/mine", "--json")
+    assert json.loads(out)["runs"] == 5
+    code, out, _ = earnshaw("runs", "export", "runs/mine")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [int(row["run"]) for row in rows] == list(range(5))
+    assert {row["outcome"] for row in rows} <= {"GLOBAL", "DEGENERATE", "SPURIOUS", "SADDLE", "UNDECIDED"}
+
+
+def minimum(k=6):
+    """Return a point close to the minimum of Example 1."""
+    weights = np.full((k, k), -0.0504)
+    np.fill_diagonal(weights, 0.9867)
+    weights[0, 1:], weights[1:, 0], weights[0, 0] = 0.2245, 0.3080, -0.6015
+    return weights
+
+
+def test_prove_check_explain(earnshaw, tmp_path):
+    np.savez(tmp_path / "points.npz", weights=np.stack([minimum(), np.eye(6) * 0.9]))
+    code, out, err = earnshaw("prove", "points.npz", "--out", "certs", "--json")
+    assert code == 1, "the second point is no critical point"
+    first, second = (json.loads(line) for line in out.splitlines())
+    assert set(first) == PROVE_KEYS
+    assert first["verdict"] == "PROVED_MINIMUM"
+    assert first["lambda_min_ge"] >= 0.0047
+    assert first["objective_ge"] >= 0.02508
+    assert first["enclosure_radius"] < 1e-12
+    assert first["unique_radius"] > 5e-4
+    assert first["every_dimension"] is True
+    assert second["verdict"] == "INCONCLUSIVE"
+    assert second["certificate"] is None
+    assert "inconclusive" in err
+    names = sorted(path.name for path in (tmp_path / "certs").iterdir())
+    assert [name.rsplit("-", 1)[1] for name in names] == ["basin.json", "minimum.json", "robust.json"]
+    files = [f"certs/{name}" for name in names]
+    code, out, _ = earnshaw("check", *files)
+    assert code == 0
+    assert out.count("VERIFIED") == 3
+    text = (tmp_path / files[1]).read_text()
+    (tmp_path / "bad.json").write_text(
+        text.replace('"n": 6', '"n": 7') if '"n": 6' in text else text.replace('"n":6', '"n":7')
+    )
+    code, out, _ = earnshaw("check", files[0], "bad.json", "--json")
+    assert code == 1
+    good, bad = (json.loads(line) for line in out.splitlines())
+    assert set(good) == {"file", "verified", "kind", "statement", "reason", "seconds"}
+    assert (good["verified"], bad["verified"]) == (True, False)
+    code, out, _ = earnshaw("explain", files[1])
+    assert code == 0
+    assert "strict local minimum" in out
+    assert r"\begin{theorem}" in out
+
+
+def test_sweep_prove_adds_four_counts(earnshaw, tmp_path):
+    code, out, _ = earnshaw("sweep", "-k", "3", "--runs", "10", "--prove", "--json", "--out", "proved")
+    assert code == 0
+    record = json.loads(out)
+    assert {key: record[key] for key in ("proved", "saddles", "inconclusive", "runs_in_proved_basins")} == {
+        "proved": 0, "saddles": 0, "inconclusive": 0, "runs_in_proved_basins": 0,
+    }  # fmt: skip
+    code, _, err = earnshaw("prove", "proved", "--out", "certs")
+    assert code == 2
+    assert "nothing to prove" in err
+
+
+@pytest.mark.slow
+def test_every_spurious_run_at_k_7_ends_in_a_proved_basin(earnshaw, tmp_path):
+    code, out, _ = earnshaw("sweep", "-k", "7", "--runs", "200", "--prove", "--json", "--out", "seven")
+    assert code == 0
+    record = json.loads(out)
+    assert record["outcomes"]["SPURIOUS"] == record["runs_in_proved_basins"] > 0
+    assert (record["proved"], record["saddles"], record["inconclusive"]) == (len(record["families"]), 0, 0)
+    code, out, _ = earnshaw("prove", "seven", "--out", "certs", "--json")
+    assert code == 0
+    assert len(out.splitlines()) == len(record["families"])
+
+
+@pytest.mark.slow
+def test_control_c_leaves_a_folder_that_resumes_to_the_same_bytes(tmp_path):
+    command = [
+        sys.executable,
+        "-c",
+        "from earnshaw.cli import main; main()",
+        "sweep",
+        "-k",
+        "4",
+        "--runs",
+        "600",
+        "--stop",
+        "paper",
+    ]
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+
+    def start(out):
+        return subprocess.Popen(
+            [*command, "--out", str(out)], env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+
+    broken = tmp_path / "broken"
+    process = start(broken)
+    deadline = time.monotonic() + 120
+    while not list(broken.glob("pieces/k4*.npz")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    if process.returncode == 130:
+        assert b"run the same command again" in err
+        assert not (broken / "k4-n4.json").exists()
+    assert b"Traceback" not in err
+    assert start(broken).wait(timeout=120) == 0
+    assert start(tmp_path / "whole").wait(timeout=120) == 0
+    for name in ("k4-n4.npz", "k4-n4.json"):
+        assert (broken / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_help_is_fast_and_does_not_load_jax(tmp_path):
+    code = "import sys; from earnshaw.cli.app import app; sys.exit('jax' in sys.modules or 'numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("sweep",), ("prove",), ("check",), ("explain",), ("reproduce",), ("runs", "list")]
+)
+def test_every_help_shows_an_example(earnshaw, words):
+    code, out, _ = earnshaw(*words, "--help")
+    assert code == 0
+    assert "earnshaw " in out.split("Usage:")[1].split("\n", 2)[2]

@@ -1,0 +1,79 @@
+import json
+
+import numpy as np
+import pytest
+
+from earnshaw.experiments import Summary
+from earnshaw.papers import spurious
+
+
+def summary(**changes):
+    values = {
+        "k": 10, "n": 10, "d": 10, "runs": 1000, "seed": 0, "outcomes": {"GLOBAL": 654, "SPURIOUS": 346}, "spurious_percent": 34.6,
+        "spurious_interval": (31.6, 37.7), "mean_objective": 0.0222, "mean_min_eigenvalue": 0.0305, "steps": 1,
+        "families": ({"count": 300, "objective": 0.0187, "min_eigenvalue": 0.032}, {"count": 46, "objective": 0.035, "min_eigenvalue": 0.02}),
+        "decided_by_value_test": 0, "restarted": 0,
+    }  # fmt: skip
+    return Summary(**values | changes)
+
+
+ROW = next(row for row in spurious.TABLE_1 if row.k == 10)
+
+
+def test_the_printed_tables_are_whole():
+    assert [row.k for row in spurious.TABLE_1] == list(range(6, 21))
+    assert [row.k for row in spurious.TABLE_2] == [8, *range(10, 20)]
+    assert all(row.n == row.k for row in spurious.TABLE_1)
+    assert all(row.n == row.k + 1 for row in spurious.TABLE_2)
+
+
+def test_a_row_agrees_with_itself_and_not_with_another():
+    assert all(line.ok for line in spurious.compare_row("table1", ROW, summary()))
+    wrong = spurious.compare_row("table1", ROW, summary(spurious_percent=45.0))
+    assert [line.ok for line in wrong] == [False, True, True]
+    wrong = spurious.compare_row("table1", ROW, summary(mean_objective=0.03, mean_min_eigenvalue=0.02))
+    assert [line.ok for line in wrong] == [True, False, False]
+
+
+def test_a_row_without_spurious_runs_has_no_means():
+    lines = spurious.compare_row(
+        "table1", ROW, summary(spurious_percent=0.0, families=(), mean_objective=None, mean_min_eigenvalue=None)
+    )
+    assert lines[0].ok is False
+    assert [line.ours for line in lines[1:]] == [None, None]
+
+
+@pytest.mark.parametrize("example", spurious.EXAMPLES)
+def test_the_printed_examples_are_local_minima(example):
+    from earnshaw.descent import settle
+    from earnshaw.landscapes import landscape
+    from earnshaw.problems import TwoLayer
+
+    n, k = example.weights.shape
+    energy = landscape(TwoLayer(np.eye(k), students=n))
+    point, norm, spectrum = settle(energy, example.weights)
+    assert np.abs(point - example.weights).max() < 5.1e-5
+    assert norm < 1e-14
+    assert example.eigenvalue_ge <= spectrum[0] <= 1.001 * example.eigenvalue_ge
+    assert example.objective_ge <= float(energy.value(energy.point(point))) <= 1.001 * example.objective_ge
+
+
+@pytest.mark.slow
+def test_reproduce_writes_figures_and_rows(tmp_path):
+    how = spurious.Reproduction(out=tmp_path, runs=100, quick=True)
+    rows = spurious.examples(how) + spurious.figure1(how)
+    assert all(row.ok for row in rows), [row for row in rows if not row.ok]
+    for name in ("figure1", "example1", "example2"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
+    written = json.loads((tmp_path / "figure1.json").read_text())
+    assert set(written[0]) >= {"paper", "item", "setting", "quantity", "ours", "printed", "test", "ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", [row for row in spurious.TABLE_1 if row.k in (7, 10)], ids=lambda row: f"k{row.k}")
+def test_a_sweep_agrees_with_the_table(tmp_path, row):
+    how = spurious.Reproduction(out=tmp_path, runs=300)
+    (result,) = how.sweep([row.setting])
+    assert all(line.ok for line in spurious.compare_row("table1", row, result.summary))
+    assert sum(result.summary.outcomes.get(name, 0) for name in ("GLOBAL", "SPURIOUS")) == 300
