@@ -145,11 +145,9 @@ import numpy as np
 import earnshaw.potentials, earnshaw.landscapes, earnshaw.starts, earnshaw.descent, earnshaw.symmetry
 from earnshaw.problems import TwoLayer
 problem = TwoLayer(np.eye(1))
-lanes = np.arange(2)
-descent = earnshaw.descent.GradientDescent(max_steps=50)
-starts = earnshaw.starts.Xavier().draw(problem, 0, lanes)
-runs, _ = earnshaw.descent.run_lanes(problem, descent, starts, lanes, 2)
-print(len(runs), starts.dtype)
+starts = earnshaw.starts.Xavier().draw(problem, 0, np.arange(2))
+values = earnshaw.landscapes.landscape(problem).value(starts)
+print(len(values), values.dtype)
 """
     assert python(program).split() == ["2", "float64"]
 

@@ -164,7 +164,7 @@ def test_at_the_step_limit_the_papers_value_test_decides_in_paper_mode():
     assert names(runs) == ["GLOBAL" if is_low else "SPURIOUS" for is_low in low]
 
 
-@pytest.mark.parametrize("problem", [TwoLayer(standard_teacher(6), students=5), TwoLayer(2 * standard_teacher(6))])
+@pytest.mark.parametrize("problem", [TwoLayer(standard_teacher(2), students=1), TwoLayer(2 * standard_teacher(6))])
 def test_the_papers_value_test_is_not_used_where_it_says_nothing(problem):
     """With n < k no run can be global or spurious; and F < 1e-3 is about orthonormal teachers."""
     runs = run(problem, GradientDescent(max_steps=100, stop=Stop.PAPER))[0]

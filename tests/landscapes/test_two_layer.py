@@ -234,6 +234,7 @@ def test_another_teacher_of_the_same_shape_compiles_nothing():
 PRINTED = {"k6-n6": 0.025, "k8-n9": 0.021}
 
 
+@pytest.mark.slow
 def test_published_points_are_stationary_with_the_printed_loss(published):
     for name, points in published.items():
         n, k = points.shape[1:]
@@ -250,6 +251,7 @@ def test_published_points_are_stationary_with_the_printed_loss(published):
     assert float(energy.spectrum(point, extra_dimension=True)[0]) == pytest.approx(0.0047, abs=5e-5)
 
 
+@pytest.mark.slow
 def test_the_published_saddle_has_negative_curvature_and_no_other_point_of_its_file(published):
     if "k15-n16" not in published:
         pytest.skip("the file k15-n16 is not at hand")

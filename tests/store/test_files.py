@@ -55,9 +55,11 @@ def test_the_content_is_flushed_before_the_name_appears(tmp_path, monkeypatch):
     assert calls == ["flush", "rename"]
 
 
-def test_a_missing_folder_is_a_sentence(tmp_path):
+def test_an_impossible_place_is_a_sentence(tmp_path):
+    (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="cannot write"):
-        write_bytes(tmp_path / "absent" / "x", b"1")
+        write_bytes(tmp_path / "file" / "x", b"1")
+    assert (tmp_path / "file").read_text() == "x"
     with pytest.raises(InputError, match="cannot read"):
         read_json(tmp_path / "absent")
     with pytest.raises(InputError, match="cannot read"):

@@ -78,6 +78,7 @@ def test_no_points_are_no_families():
     assert families(PROBLEM, np.zeros((0, 6, 5)), np.zeros(0)) == []
 
 
+@pytest.mark.slow
 def test_published_families_stay_distinct_and_their_copies_join_them(published):
     rng = np.random.default_rng(4)
     for name, points in published.items():
