@@ -27,7 +27,7 @@ def prove(
     out_folder: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for certificates; added to if it exists.")
     ],
-    precision: Annotated[int, typer.Option(min=64, max=4096, help="Bits of the ball arithmetic.")] = 128,
+    precision: Annotated[int, typer.Option(min=64, max=1024, help="Bits of the ball arithmetic.")] = 128,
     workers: Annotated[int | None, typer.Option(help="Processes (default: one a core when that pays).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per point.")] = False,
 ) -> None:
@@ -77,18 +77,21 @@ def prove(
 
 def _show(point: Target, proof: Proof) -> None:
     out.print(f"[bold]{point.stem}[/]  {proof.verdict.name}", soft_wrap=True)
-    numbers = (
-        ("smallest eigenvalue >=", proof.lambda_min_ge),
-        ("loss >=", proof.objective_ge),
-        ("within", proof.enclosure_radius),
-        ("unique within", proof.unique_radius),
-        ("basin", proof.basin_radius),
-        ("teacher may move", proof.teacher_radius),
+    from earnshaw.proof.trusted.relu_claims import shown
+
+    numbers = (  # rounded to the safe side
+        ("smallest eigenvalue >=", proof.lambda_min_ge, False),
+        ("a curvature <=", proof.curvature_le, True),
+        ("loss >=", proof.objective_ge, False),
+        ("within", proof.enclosure_radius, True),
+        ("unique within", proof.unique_radius, False),
+        ("basin", proof.basin_radius, False),
+        ("teacher may move", proof.teacher_radius, False),
     )
-    shown = [f"{name} {value:.4g}" for name, value in numbers if value is not None]
+    parts = [f"{name} {shown(value, up=up)}" for name, value, up in numbers if value is not None]
     if proof.every_dimension:
-        shown.append("in every dimension")
-    out.print(f"    {', '.join(shown) or proof.reason}", soft_wrap=True, markup=False)
+        parts.append("in every dimension")
+    out.print(f"    {', '.join(parts) or proof.reason}", soft_wrap=True, markup=False)
 
 
 def check(

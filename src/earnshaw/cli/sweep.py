@@ -141,13 +141,14 @@ def show(results: list[SweepResult]) -> None:
         table.add_column(title, justify="right")
     for result in results:
         summary = result.summary
+        unknown = "CONVERGED" in summary.outcomes  # the global value is not known, so none can be called spurious
         other = ", ".join(
             f"{count} {name}" for name, count in summary.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")
         )
         table.add_row(
             *(str(x) for x in (summary.k, summary.n, summary.runs)),
-            f"{summary.spurious_percent:.1f}%",
-            "{:.1f}-{:.1f}".format(*summary.spurious_interval),
+            "-" if unknown else f"{summary.spurious_percent:.1f}%",
+            "-" if unknown else "{:.1f}-{:.1f}".format(*summary.spurious_interval),
             "" if summary.mean_objective is None else f"{summary.mean_objective:.4f}",
             "" if summary.mean_min_eigenvalue is None else f"{summary.mean_min_eigenvalue:.4f}",
             str(len(summary.families)),
@@ -160,11 +161,10 @@ def show(results: list[SweepResult]) -> None:
 
 def show_proofs(result: SweepResult, proved: Proved) -> None:
     """Print how far the proofs of one setting reach."""
-    families = proved.proved + proved.saddles + proved.inconclusive
     spurious = result.summary.outcomes.get("SPURIOUS", 0)
     out.print(
-        f"k={result.summary.k}, n={result.summary.n}: {families} families: {proved.proved} proved minima, {proved.saddles} proved "
-        f"saddles, {proved.inconclusive} inconclusive; {proved.runs_in_proved_basins} of {spurious} spurious runs ended in a proved basin",
+        f"k={result.summary.k}, n={result.summary.n}: families proved minima {proved.proved}, saddles {proved.saddles}, "
+        f"inconclusive {proved.inconclusive}; {proved.runs_in_proved_basins} of {spurious} spurious runs ended in a proved basin",
         soft_wrap=True,
     )
 
@@ -183,12 +183,13 @@ def _warn(results: list[SweepResult], step: float, max_steps: int) -> int:
             code = CLAIM_FAILED if diverged < summary.runs else BAD_USAGE
         elif summary.restarted:
             note(
-                f"{where}: {summary.restarted} of {summary.runs} runs diverged with step {step:g} and were restarted with half of it"
+                f"{where}: {summary.restarted} of {summary.runs} runs diverged with step {step:g} and were restarted with half of it, as often as needed"
             )
         if summary.decided_by_value_test:
             note(
                 f"{where}: {summary.decided_by_value_test} runs reached {max_steps} steps and were decided by the value test F < 1e-3"
             )
         if undecided := summary.outcomes.get("UNDECIDED", 0):
-            note(f"{where}: {undecided} runs were undecided after {max_steps} steps; raise --max-steps and sweep again")
+            advice = "use a smaller --step" if summary.restarted else "raise --max-steps and sweep again"
+            note(f"{where}: {undecided} runs were undecided after {max_steps} steps; {advice}")
     return code

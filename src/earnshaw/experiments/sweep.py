@@ -104,6 +104,13 @@ def _with_families(runs: Runs) -> tuple[Runs, np.ndarray, list]:
     return with_eigenvalues(runs, kept, found), kept, found
 
 
+def _count(workers: int | None) -> int:
+    """Return the number of worker threads: one for each core unless told otherwise."""
+    if workers is not None and workers < 1:
+        raise InputError(f"{workers} workers were asked for; use at least 1")
+    return workers or os.cpu_count() or 1
+
+
 def _run_pieces(
     plan: Plan,
     pieces: list[tuple[Setting, str, np.ndarray]],
@@ -111,9 +118,7 @@ def _run_pieces(
     finished: Callable[[str, _Piece], None],
 ) -> None:
     """Compute pieces in worker threads; call ``finished`` in this thread for each one as it comes."""
-    workers = workers or os.cpu_count() or 1
-    if workers < 1:
-        raise InputError(f"{workers} workers were asked for; use at least 1")
+    workers = _count(workers)
     stop = threading.Event()
     with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         futures: dict[Future[_Piece], str] = {}
@@ -139,6 +144,7 @@ def run_plan(
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes.
     """
+    _count(workers)
     with RunFolder(out, plan.identity, {"batches": plan.batches}) as folder:
         plan = dataclasses.replace(plan, batches=folder.plan["batches"])
         times = _Times(folder.path, workers)
@@ -206,7 +212,7 @@ class _Times:
         import jax
 
         self.path = path / "record.json"
-        self.workers = workers or os.cpu_count() or 1
+        self.workers = _count(workers)
         self.seconds: dict[str, list[float]] = {}
         self.record: dict[str, Any] = {
             "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
