@@ -177,10 +177,12 @@ def test_the_papers_value_test_is_not_used_where_it_says_nothing(problem):
 def test_the_early_rule_and_the_papers_rule_agree_on_every_run(k, n):
     problem = TwoLayer(standard_teacher(k), students=n)
     early = sweep(problem, runs=300, seed=0)
-    paper = sweep(problem, runs=300, seed=0, stop=Stop.PAPER)
+    paper = sweep(problem, runs=300, seed=0, stop=Stop.PAPER, max_steps=60_000)
     assert names(early) == names(paper)
-    assert not paper.by_value.any()
-    assert early.steps.sum() < 0.5 * paper.steps.sum()
+    if n == k:  # with n > k the global minima form a flat set, to which the last digits take very long
+        assert not paper.by_value.any()
+    assert (early.steps <= paper.steps).all()
+    assert early.steps.sum() < 0.7 * paper.steps.sum()
     spurious = early.spurious
     np.testing.assert_allclose(spurious.weights, paper.spurious.weights, atol=1e-9)
     if (k, n) == (10, 10):
