@@ -1,6 +1,5 @@
 """The producer's float path: its error bounds must hold, and its eigenvalue bounds must be safe and tight."""
 
-
 import numpy as np
 import pytest
 from flint import arb

@@ -15,18 +15,16 @@ from earnshaw.starts import Xavier
 from earnshaw.store import digest
 
 BATCHES_PER_PIECE = 4
+CPU_BATCH = 64
 GPU_BATCH = 16_384
 MAX_RUNS = 2**32 - 1
 
 
-def default_batch(problem: TwoLayer) -> int:
-    """Return how many lanes to compute together: what fits a core's cache, or what fills a GPU."""
+def default_batch() -> int:
+    """Return how many lanes to compute together: what suits a core's cache, or what fills a GPU."""
     import jax
 
-    if jax.default_backend() != "cpu":
-        return GPU_BATCH
-    pairs = problem.students * (problem.students + problem.teachers)
-    return 64 if pairs < 200 else 32
+    return CPU_BATCH if jax.default_backend() == "cpu" else GPU_BATCH
 
 
 @dataclass(frozen=True)
@@ -67,9 +65,7 @@ class Plan:
         names = [setting.name for setting in self.settings]
         if len(set(names)) < len(names):
             raise InputError("two settings of one sweep have the same k and n; sweep them apart")
-        batches = {
-            s.name: self.batches[s.name] if s.name in self.batches else default_batch(s.problem) for s in self.settings
-        }
+        batches = {s.name: self.batches[s.name] if s.name in self.batches else default_batch() for s in self.settings}
         if min(batches.values()) < 1:
             raise InputError(f"the batch is {min(batches.values())}; use a whole number from 1")
         object.__setattr__(self, "batches", batches)

@@ -190,7 +190,14 @@ class _Graphs:
             yield np.argsort(columns), np.argsort(rows[: self.problem.students])
             return
         tried: list[tuple[Colours, Colours]] = []
-        for member in np.flatnonzero(side == cell):
+        members = np.flatnonzero(side == cell)
+        fresh = side.max() + np.uint64(1) + np.arange(len(members), dtype=np.uint64)
+        around = [side.copy(), side.copy()]
+        around[0][members], around[1][members] = fresh, np.roll(fresh, 1)
+        pair = [(rows, new) if on_columns else (new, columns) for new in around]
+        if self._same(*pair):  # a symmetry moves the whole cell round: its members are alike, and one will do
+            members = members[:1]
+        for member in members:
             new = side.copy()
             new[member] = side.max() + np.uint64(1)
             colours = (rows, new) if on_columns else (new, columns)
