@@ -259,8 +259,10 @@ def test_control_c_leaves_a_folder_that_resumes_to_the_same_bytes(tmp_path):
         assert b"run the same command again" in err
         assert not (broken / "k4-n4.json").exists()
     assert b"Traceback" not in err
-    assert start(broken).wait(timeout=120) == 0
-    assert start(tmp_path / "whole").wait(timeout=120) == 0
+    for folder in (broken, tmp_path / "whole"):
+        process = start(folder)
+        process.communicate(timeout=120)
+        assert process.returncode == 0
     for name in ("k4-n4.npz", "k4-n4.json"):
         assert (broken / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 

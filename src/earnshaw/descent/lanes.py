@@ -19,7 +19,7 @@ from earnshaw.numerics import TOLERANCES, compiled
 from earnshaw.problems import TwoLayer
 
 POLISH_LANES = 2
-TAIL_BLOCKS = (4, 16)  # the block shrinks to these when no more lanes than that are left
+TAIL_BLOCK = 8  # the block shrinks to this when no more lanes than that are left
 TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
 TEST_PATIENCE = 500  # steps to wait after a test that met negative curvature
 LONG_WAIT = 10_000
@@ -108,7 +108,7 @@ class _Piece:
         """Advance, test and refill until every lane is decided."""
         book, descent = self.ledger, self.descent
         stride = math.gcd(descent.check_every, descent.max_steps, descent.trace)
-        sizes = (*(size for size in TAIL_BLOCKS if size < batch), batch)
+        sizes = (min(TAIL_BLOCK, batch), batch)
         alive, waiting = np.arange(0), np.arange(len(book.starts))
         weights = book.starts[:0]
         state, changed = self._block(alive, weights, batch), True
