@@ -87,23 +87,6 @@ def test_added_dimensions_have_the_spectrum_of_the_padded_problem(added):
     np.testing.assert_allclose(blocks[:, D, :, :D], 0, atol=1e-14)
 
 
-def test_padded_arrays_change_nothing():
-    problem, weights = problem_and_point(6)
-    energy = landscape(problem)
-    rng = np.random.default_rng(7)
-    larger = energy.padded(N + 2, K + 3, D + 1)
-    assert larger.shape == (N + 2, D + 1)
-    point = rng.normal(size=(N + 2, D + 1))  # padded neurons anywhere, they have no charge
-    point[:N, :D], point[:N, D] = weights, 0
-    assert float(larger.value(point)) == pytest.approx(float(energy.value(weights)), abs=1e-13)
-    gradient = np.asarray(larger.gradient(point))
-    np.testing.assert_allclose(gradient[:N, :D], energy.gradient(weights), atol=1e-13)
-    np.testing.assert_array_equal(gradient[N:], 0)
-    np.testing.assert_allclose(gradient[:N, D], 0, atol=1e-15)
-    hessian = np.asarray(larger.hessian(point)).reshape(N + 2, D + 1, N + 2, D + 1)
-    np.testing.assert_allclose(hessian[:N, :D, :N, :D].reshape(N * D, N * D), energy.hessian(weights), atol=1e-13)
-
-
 @given(st.integers(0, 2**32 - 1), st.permutations(range(N)), st.permutations(range(K)))
 def test_permutations_change_nothing(seed, neurons, teachers):
     """Neurons carry their output weights along, on both sides."""

@@ -18,11 +18,11 @@ from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.numerics import TOLERANCES, compiled
 from earnshaw.problems import TwoLayer
 
-POLISH_LANES = 2
+POLISH_LANES = 2  # lanes that Newton's method takes together; few come due at the same check
 TAIL_BLOCK = 8  # the block shrinks to this when no more lanes than that are left
 TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
 TEST_PATIENCE = 500  # steps to wait after a test that met negative curvature
-LONG_WAIT = 10_000
+LONG_WAIT = 10_000  # steps to the ball of the Newton test that are too many to wait for
 UNDECIDED_CODE = Outcome.UNDECIDED.code
 
 
@@ -34,13 +34,11 @@ def _advance(
     state = jax.lax.fori_loop(0, steps, lambda _, s: descent.advance(energy, s), state)
     gradient = energy.gradient(state.weights)
     by_neuron = jnp.linalg.norm(gradient, axis=-1)
-    # A padded neuron has charge 0 and norm 1; it must not count as the shortest.
-    lengths = jnp.where(energy.student_charges != 0, jnp.linalg.norm(state.weights, axis=-1), jnp.inf)
     report = [
         energy.value(state.weights),
         jnp.max(by_neuron, -1),
         jnp.linalg.norm(by_neuron, axis=-1),
-        jnp.min(lengths, -1),
+        jnp.min(jnp.linalg.norm(state.weights, axis=-1), -1),
     ]
     return state, jnp.stack(report)
 

@@ -130,7 +130,7 @@ def _lanczos(landscape: TwoLayerLandscape, weights: jax.Array) -> tuple[jax.Arra
     lanes, n, d = weights.shape
     length = min(LANCZOS_STEPS, 2 * n * d)
     hessian = jax.linearize(landscape.gradient, weights)[1]
-    first = jax.random.normal(jax.random.key(0), (n, d)) * (landscape.student_charges != 0)[:, None]
+    first = jax.random.normal(jax.random.key(0), (n, d))
     first = jnp.broadcast_to(first / jnp.linalg.norm(first), weights.shape)
 
     def body(carry: tuple, _: None) -> tuple:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -201,12 +200,3 @@ class TwoLayerLandscape:
         first = 3 * math.sqrt(3) / (4 * math.pi) * charges * others / safe**2
         second = 3 * math.sqrt(self.shape[0] - 1) / math.pi * jnp.max(charges) ** 2 / safe
         return jnp.max(jnp.where(room > 0, jnp.hypot(first, second), jnp.inf), -1)
-
-    def padded(self, students: int, teachers: int, dimension: int) -> TwoLayerLandscape:
-        """Return a landscape of larger arrays and the same values: a padded neuron is a unit vector of charge 0."""
-        (n, d), k = self.shape, self.teacher.shape[0]
-        teacher = jnp.zeros((teachers, dimension)).at[:k, :d].set(self.teacher).at[k:, 0].set(1.0)
-        charges = jnp.zeros(students + teachers).at[:n].set(self.student_charges)
-        return dataclasses.replace(
-            self, teacher=teacher, charges=charges.at[students : students + k].set(-self.teacher_charges)
-        )
