@@ -87,7 +87,7 @@ def main() -> None:
     remember_programs()
     FOLDER.mkdir(parents=True, exist_ok=True)
     rows = []
-    for k, baseline_runs, runs in ((6, 5, 1000), (10, 3, 512), (20, 2, 256)):
+    for k, baseline_runs, runs in ((6, 5, 1000), (20, 2, 1000)):
         row = compare(k, baseline_runs, runs)
         rows.append(row)
         out.print(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.experiments import Summary
-from earnshaw.papers import spurious
+from earnshaw.papers import Reproduction, spurious
 
 
 def summary(**changes):
@@ -60,7 +60,7 @@ def test_the_printed_examples_are_local_minima(example):
 
 @pytest.mark.slow
 def test_reproduce_writes_figures_and_rows(tmp_path):
-    how = spurious.Reproduction(out=tmp_path, runs=100, quick=True)
+    how = Reproduction(out=tmp_path, runs=100, quick=True)
     rows = spurious.examples(how) + spurious.figure1(how)
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]
     for name in ("figure1", "example1", "example2"):
@@ -73,7 +73,7 @@ def test_reproduce_writes_figures_and_rows(tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("row", [row for row in spurious.TABLE_1 if row.k in (7, 10)], ids=lambda row: f"k{row.k}")
 def test_a_sweep_agrees_with_the_table(tmp_path, row):
-    how = spurious.Reproduction(out=tmp_path, runs=300)
-    (result,) = how.sweep([row.setting])
+    how = Reproduction(out=tmp_path, runs=300)
+    (result,) = spurious.sweeps(how, [row.setting])
     assert all(line.ok for line in spurious.compare_row("table1", row, result.summary))
     assert sum(result.summary.outcomes.get(name, 0) for name in ("GLOBAL", "SPURIOUS")) == 300

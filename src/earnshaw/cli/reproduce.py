@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,17 +18,22 @@ if TYPE_CHECKING:
 EXAMPLES = "Examples: **earnshaw reproduce spurious table1 --quick**; **earnshaw reproduce spurious all --json**."
 
 
+PAPERS_HELP = "spurious: Safran & Shamir (2018): table1, table2, figure1, examples."
+
+
 class Paper(StrEnum):
-    """The papers."""
+    """The papers; each is a module of earnshaw.papers."""
 
     spurious = "spurious"
 
 
 def reproduce(
-    paper: Annotated[Paper, typer.Argument(help="spurious: Safran & Shamir (2018).")],
-    item: Annotated[str, typer.Argument(help="table1, table2, figure1, examples, or all.")] = "all",
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings and 200 runs each: a few minutes.")] = False,
-    runs: Annotated[int | None, typer.Option(help="Runs for each setting (default 1000, with --quick 200).")] = None,
+    paper: Annotated[Paper, typer.Argument(help=PAPERS_HELP)],
+    item: Annotated[str, typer.Argument(help="An item of the paper, or all.")] = "all",
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer settings and runs: minutes at most.")] = False,
+    runs: Annotated[
+        int | None, typer.Option(help="Runs (or data sets) for each setting, instead of the item's own number.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
     workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
     out_folder: Annotated[
@@ -43,9 +49,9 @@ def reproduce(
     with user_errors():
         from earnshaw.experiments import Interrupted
         from earnshaw.numerics import remember_programs
-        from earnshaw.papers import spurious
+        from earnshaw.papers import Items, Reproduction
 
-        items = spurious.ITEMS
+        items: Items = importlib.import_module(f"earnshaw.papers.{paper}").ITEMS
         if item != "all" and item not in items:
             raise InputError(f"{paper} has no {item}; choose {', '.join(items)} or all")
         remember_programs()
@@ -54,9 +60,8 @@ def reproduce(
         for name in items if item == "all" else [item]:
             try:
                 with progress_bar(name) as progress:
-                    count = runs if runs is not None else 200 if quick else 1000
-                    how = spurious.Reproduction(
-                        out=folder, runs=count, seed=seed, quick=quick, workers=workers, progress=progress
+                    how = Reproduction(
+                        out=folder, runs=runs, seed=seed, quick=quick, workers=workers, progress=progress
                     )
                     rows = items[name](how)
             except Interrupted:

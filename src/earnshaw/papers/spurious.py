@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from earnshaw.experiments import Plan, Setting, Summary, SweepResult, run_plan
 from earnshaw.landscapes import landscape
 from earnshaw.numerics import TOLERANCES, two_proportions
 from earnshaw.papers.comparison import Comparison
+from earnshaw.papers.reproduction import Items, Reproduction
 from earnshaw.plots import Percentages, example_figure, percentage_figure, value_figure
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.store import read_npz, write_json
+from earnshaw.store import read_npz
 from earnshaw.symmetry import align
 
 PAPER = "spurious"
@@ -97,32 +98,21 @@ EXAMPLES = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reproduction:
-    """How to reproduce: where files go, how many runs, and who hears of the progress."""
+def _runs(how: Reproduction) -> int:
+    return how.count(full=1000, quick=200)
 
-    out: Path
-    runs: int = 1000
-    seed: int = 0
-    quick: bool = False
-    workers: int | None = None
-    progress: Callable[[float, str], None] = lambda share, what: None
 
-    def sweep(self, settings: Sequence[Setting]) -> list[SweepResult]:
-        """Run or reuse one sweep per setting; tables and figures share them."""
-        results = []
-        for index, setting in enumerate(settings):
-            plan = Plan(settings=(setting,), runs=self.runs, seed=self.seed)
+def sweeps(how: Reproduction, settings: Sequence[Setting]) -> list[SweepResult]:
+    """Run or reuse one sweep per setting; tables and figures share them."""
+    results = []
+    for index, setting in enumerate(settings):
+        plan = Plan(settings=(setting,), runs=_runs(how), seed=how.seed)
+        results += run_plan(plan, _folder(how, setting), how.workers, how.part(index, len(settings)).progress)
+    return results
 
-            def report(share: float, what: str, index: int = index) -> None:
-                self.progress((index + share) / len(settings), what)
 
-            results += run_plan(plan, self.folder(setting), self.workers, report)
-        return results
-
-    def folder(self, setting: Setting) -> Path:
-        """Return the run folder of a setting."""
-        return self.out / "runs" / f"{setting.name}-{self.runs}-seed{self.seed}"
+def _folder(how: Reproduction, setting: Setting) -> Path:
+    return how.out / "runs" / f"{setting.name}-{_runs(how)}-seed{how.seed}"
 
 
 def table_figure(rows: Sequence[Row], results: Sequence[SweepResult], path: Path) -> None:
@@ -137,12 +127,12 @@ def table_figure(rows: Sequence[Row], results: Sequence[SweepResult], path: Path
 
 
 def _table(item: str, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
-    results = how.sweep([row.setting for row in rows])
+    results = sweeps(how, [row.setting for row in rows])
     compared: list[Comparison] = []
     for row, result in zip(rows, results, strict=True):
         compared += compare_row(item, row, result.summary)
     table_figure(rows, results, how.out / item)
-    return _write(item, compared, how)
+    return how.write(item, compared)
 
 
 def compare_row(item: str, row: Row, summary: Summary) -> list[Comparison]:
@@ -221,11 +211,11 @@ def figure1(how: Reproduction) -> list[Comparison]:
     """Figure 1: the empirical distribution of end values; compared through the share of runs below the gap at 1e-3..1e-2."""
     sizes = [size for size in FIGURE_1 if not how.quick or max(size) <= 12]
     settings = [Setting(TwoLayer(standard_teacher(k), students=n)) for k, n in sizes]
-    how.sweep(settings)
+    sweeps(how, settings)
     printed = {(row.k, row.n): row.percent for row in TABLE_1 + TABLE_2}
     compared, curves = [], {}
     for (k, n), setting in zip(sizes, settings, strict=True):
-        arrays = read_npz(how.folder(setting) / f"{setting.name}.npz")
+        arrays = read_npz(_folder(how, setting) / f"{setting.name}.npz")
         value = arrays["value"]
         curves[f"k={k}, n={n}"] = value
         share, theirs = float((value < 1e-3).mean()), 1 - printed[k, n] / 100
@@ -249,7 +239,7 @@ def figure1(how: Reproduction) -> list[Comparison]:
             )
         )
     value_figure(curves, how.out / "figure1")
-    return _write("figure1", compared, how)
+    return how.write("figure1", compared)
 
 
 def examples(how: Reproduction) -> list[Comparison]:
@@ -293,32 +283,28 @@ def examples(how: Reproduction) -> list[Comparison]:
                     ok,
                 )
             )
-        how.sweep([setting])
-        found = read_npz(how.folder(setting) / f"{setting.name}.npz")["weights"]
+        sweeps(how, [setting])
+        arrays = read_npz(_folder(how, setting) / f"{setting.name}.npz")
+        runs, found = arrays["value"], arrays["weights"]
         hits = sum(align(setting.problem, weights, point, TOLERANCES.family) is not None for weights in found)
-        z = two_proportions(hits / how.runs, how.runs, example.runs / PRINTED_RUNS, PRINTED_RUNS)
+        z = two_proportions(hits / len(runs), len(runs), example.runs / PRINTED_RUNS, PRINTED_RUNS)
         compared.append(
             Comparison(
                 PAPER,
                 "examples",
                 example.name,
                 "percent_of_runs",
-                100 * hits / how.runs,
+                100 * hits / len(runs),
                 100 * example.runs / PRINTED_RUNS,
                 f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}",
                 abs(z) <= Z_LIMIT,
             )
         )
         example_figure(point, example.weights, f"{example.name}: k={k}, n={n}", how.out / example.name.replace(" ", ""))
-    return _write("examples", compared, how)
+    return how.write("examples", compared)
 
 
-def _write(item: str, compared: list[Comparison], how: Reproduction) -> list[Comparison]:
-    write_json(how.out / f"{item}.json", [row.to_json() for row in compared])
-    return compared
-
-
-ITEMS: dict[str, Callable[[Reproduction], list[Comparison]]] = {
+ITEMS: Items = {
     "table1": table1,
     "table2": table2,
     "figure1": figure1,
