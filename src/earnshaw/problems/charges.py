@@ -1,0 +1,183 @@
+"""Moving charges among fixed ones: the electrons are the student's neurons, the protons the teacher's."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from earnshaw.errors import InputError
+
+Array = NDArray[np.float64]
+LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
+ON_SPHERE = ("polynomial", "sign")
+VARIANTS = ("T", "B", "S")
+
+
+@dataclass(frozen=True)
+class ChargeLaw:
+    r"""The potential between two unit charges, by name.
+
+    Parameters
+    ----------
+    name : str
+        ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
+        (functions of the inner product, on the unit sphere).
+    eigenvalue : float
+        The lambda of the two Yukawa laws.
+    radius : float
+        The eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
+    variant : str
+        How ``almost-yukawa`` is rounded off inside: T, B or S.
+    degree : int
+        The power of ``polynomial``.
+    """
+
+    name: str = "almost-yukawa"
+    eigenvalue: float = 1.0
+    radius: float = 0.5
+    variant: str = "T"
+    degree: int = 3
+
+    def __post_init__(self) -> None:
+        """Validate what does not depend on the dimension."""
+        if self.name not in LAWS:
+            raise InputError(f"unknown potential {self.name!r}; choose one of {', '.join(LAWS)}")
+        if self.variant not in VARIANTS:
+            raise InputError(f"unknown variant {self.variant!r}; choose one of {', '.join(VARIANTS)}")
+        if self.degree < 1:
+            raise InputError(f"the degree {self.degree} was given; use a whole number from 1")
+
+    @property
+    def on_sphere(self) -> bool:
+        """Whether positions are unit vectors."""
+        return self.name in ON_SPHERE
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the parameters that matter for this law."""
+        record: dict[str, Any] = {"name": self.name}
+        if self.name in ("yukawa", "almost-yukawa"):
+            record["eigenvalue"] = float(self.eigenvalue).hex()
+        if self.name == "almost-yukawa":
+            record |= {"radius": float(self.radius).hex(), "variant": self.variant}
+        if self.name == "polynomial":
+            record["degree"] = self.degree
+        return record
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    r"""Moving charges (a_i, theta_i) among fixed charges (b_j, w_j), with the energy
+
+    .. math::
+        G = \sum_{ij} a_i a_j \Phi(\theta_i, \theta_j) + 2\sum_{ij} a_i b_j \Phi(\theta_i, w_j)
+            + \sum_{ij} b_i b_j \Phi(w_i, w_j) + \rho\,|a|^2 .
+
+    This is the squared loss of a student with output weights -a against a teacher with output weights b, and an
+    electron that sits on a proton of the opposite charge cancels it.
+
+    Parameters
+    ----------
+    protons : (k, d) array
+        The fixed positions w_j; unit vectors for a law on the sphere.
+    proton_charges : (k,) array, optional
+        The fixed charges b_j, all 1 when not given.
+    electrons : int, optional
+        The number n of moving charges; k when not given.
+    electron_charges : (n,) array, optional
+        The charges a_i when they are fixed; trained together with the positions when not given.
+    law : ChargeLaw
+        The potential.
+    regularisation : float
+        The factor rho; the paper's G has 1, its L has 0.
+
+    Reference: Panigrahy et al. (2018), equation (1) and section 4.
+    """
+
+    protons: Array
+    proton_charges: Array = None  # type: ignore[assignment]  # ones, once validated
+    electrons: int = None  # type: ignore[assignment]  # k, once validated
+    electron_charges: Array | None = None
+    law: ChargeLaw = field(default_factory=ChargeLaw)
+    regularisation: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Validate everything once."""
+        protons = _array("the protons", self.protons, 2)
+        k = len(protons)
+        charges = np.ones(k) if self.proton_charges is None else _array("proton_charges", self.proton_charges, 1)
+        electrons = k if self.electrons is None else self.electrons
+        if isinstance(electrons, bool) or not isinstance(electrons, int | np.integer) or electrons < 1:
+            raise InputError(f"{self.electrons!r} electrons were asked for; use a whole number from 1")
+        if charges.shape != (k,):
+            raise InputError(f"proton_charges has shape {charges.shape}; give one number for each of the {k} protons")
+        moving = self.electron_charges
+        if moving is not None:
+            moving = _array("electron_charges", moving, 1)
+            if moving.shape != (electrons,):
+                raise InputError(f"electron_charges has shape {moving.shape}; give one number for each of {electrons}")
+        if not (math.isfinite(self.regularisation) and self.regularisation >= 0):
+            raise InputError(f"the regularisation is {self.regularisation}; use 0 or a positive number")
+        if self.law.on_sphere and np.abs(np.linalg.norm(protons, axis=1) - 1).max() > 1e-9:
+            raise InputError(f"the law {self.law.name} lives on the unit sphere; normalise the protons first")
+        for name, value in (
+            ("protons", protons),
+            ("proton_charges", charges),
+            ("electrons", int(electrons)),
+            ("electron_charges", moving),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def dimension(self) -> int:
+        """The dimension d."""
+        return self.protons.shape[1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the exact JSON form, numbers as hexadecimal floats."""
+        record: dict[str, Any] = {
+            "kind": "charges",
+            "protons": [[float(x).hex() for x in row] for row in self.protons],
+            "proton_charges": [float(x).hex() for x in self.proton_charges],
+            "electrons": self.electrons,
+            "law": self.law.to_json(),
+            "regularisation": float(self.regularisation).hex(),
+        }
+        if self.electron_charges is not None:
+            record["electron_charges"] = [float(x).hex() for x in self.electron_charges]
+        return record
+
+
+def _array(name: str, values: ArrayLike, rank: int) -> Array:
+    try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be real numbers ({error}); give an array") from None
+    if array.ndim != rank or 0 in array.shape:
+        wanted = "a matrix, one charge a row" if rank == 2 else "a vector, one number a charge"
+        raise InputError(f"{name} has shape {array.shape}; give {wanted}")
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} holds NaN or infinite numbers; all must be finite")
+    array.flags.writeable = False
+    return array
+
+
+def spread(dimension: int, factor: float) -> float:
+    r"""Return the standard deviation :math:`\sqrt{c\,d\log d}` of the paper's random protons (Theorems 12 and 17)."""
+    if not (math.isfinite(factor) and factor > 0):
+        raise InputError(f"the spread factor c is {factor}; use a positive number (1 or so)")
+    return math.sqrt(factor * dimension * math.log(dimension))
+
+
+def random_protons(dimension: int, protons: int, factor: float, seed: int, lane: int = 0) -> tuple[Array, Array]:
+    r"""Return random protons (k, d) from :math:`N(0, c\,d\log d\,I)` and charges (k,) uniform in [-1, 1].
+
+    A function of the seed and the lane alone. Reference: Panigrahy et al. (2018), Theorem 12.
+    """
+    rng = np.random.default_rng([seed, lane])
+    return spread(dimension, factor) * rng.normal(size=(protons, dimension)), rng.uniform(-1, 1, size=protons)
