@@ -1,4 +1,4 @@
-"""Rigorous proofs about points of the ReLU landscape, in ball arithmetic.
+"""Rigorous proofs about points of the ReLU landscape, and about convolutional networks, in ball arithmetic.
 
 :func:`prove` decides a point and writes certificates, :func:`check` runs the trusted checker on one, :func:`explain`
 says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here imports JAX, and names are loaded when
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from earnshaw.proof.certificate import Certificate
     from earnshaw.proof.checking import Check, check
+    from earnshaw.proof.convnet import ConvNetProof, prove_convnet
     from earnshaw.proof.explanation import Explanation, explain
     from earnshaw.proof.paper_chain import EXAMPLES, PaperChain, follow_paper
     from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -20,6 +21,8 @@ _HOMES = {
     "Certificate": "certificate",
     "Check": "checking",
     "check": "checking",
+    "ConvNetProof": "convnet",
+    "prove_convnet": "convnet",
     "Explanation": "explanation",
     "explain": "explanation",
     "EXAMPLES": "paper_chain",
@@ -36,6 +39,7 @@ __all__ = [
     "EXAMPLES",
     "Certificate",
     "Check",
+    "ConvNetProof",
     "Explanation",
     "PaperChain",
     "Proof",
@@ -44,6 +48,7 @@ __all__ = [
     "explain",
     "follow_paper",
     "prove",
+    "prove_convnet",
     "prove_many",
     "prove_pairs",
 ]

@@ -28,6 +28,10 @@ def explain(certificate: Certificate | str | os.PathLike[str]) -> Explanation:
     """
     if not isinstance(certificate, Certificate):
         certificate = Certificate.load(certificate)
+    if certificate.kind == "convnet":
+        from earnshaw.proof.convnet import explain_convnet
+
+        return explain_convnet(certificate)
     try:
         document = parse(certificate.to_text().encode())
     except Rejected as rejected:

@@ -1,16 +1,27 @@
 """The checker of certificates: what must be read to trust a proof.
 
 `reading.py` parses, `relu.py` is the calculus in balls, `relu_claims.py` states the theorems and checks every
-hypothesis. The folder imports the standard library, python-flint and NumPy (for guesses only), and runs when copied
-elsewhere: ``python -m <folder> FILE...``.
+hypothesis; `convnet.py` does all of that for the convolutional network. The folder imports the standard library,
+python-flint and NumPy (for guesses only), and runs when copied elsewhere: ``python -m <folder> FILE...``.
 """
 
 import os
 
-from .reading import MAX_BYTES, Rejected
-from .relu_claims import verify
+from . import convnet, relu_claims
+from .reading import KINDS, MAX_BYTES, Rejected, load
 
 __all__ = ["Rejected", "check_bytes", "check_file", "verify"]
+
+# For each kind of certificate the function that checks its bytes.
+CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify}
+
+
+def verify(data: bytes) -> tuple[str, str]:
+    """Check the bytes of a certificate by the theorem of its kind; return the kind and the statement, or raise Rejected."""
+    kind = load(data)["kind"]
+    if kind not in CHECKERS:
+        raise Rejected(f"unknown kind; this checker knows {', '.join(CHECKERS)}")
+    return CHECKERS[kind](data)
 
 
 def check_bytes(data: bytes) -> tuple[bool, str | None, str]:

@@ -42,7 +42,7 @@ KINDS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "robust": {**_RADII, "claims": _MINIMUM, "robust": _ROBUST, "hint": _SHIFTS},
     "saddle": {"R_enclosure": None, "claims": _SADDLE, "hint": ("precision",)},
 }
-_COMMON = ("format", "kind", "problem", "center", "meta", "sha256")
+COMMON = ("format", "kind", "problem", "center", "meta", "sha256")
 NULLABLE = ("lambda_ext_ge", "shift_ext")  # null: nothing is claimed about dimensions beyond d
 
 
@@ -79,8 +79,8 @@ def seal(document: dict) -> str:
     return hashlib.sha256(canonical(document)).hexdigest()
 
 
-def parse(data: bytes) -> Document:
-    """Turn the bytes of a certificate into a Document, or raise Rejected with a reason."""
+def load(data: bytes) -> dict:
+    """Return the JSON object of a certificate of any kind: well formed, of this format, as it was sealed."""
     if len(data) > MAX_BYTES:
         raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}")
     try:
@@ -97,41 +97,49 @@ def parse(data: bytes) -> Document:
         raise Rejected("the document is not a JSON object")
     if raw.get("format") != FORMAT:
         raise Rejected(f"unknown format; this checker reads {FORMAT!r} only")
-    kind = raw.get("kind")
-    if type(kind) is not str or kind not in KINDS:
-        raise Rejected(f"unknown kind; this checker knows {', '.join(KINDS)}")
-    shape = KINDS[kind]
-    _exact(raw, (*_COMMON, *shape), "the document")
-    if type(raw["sha256"]) is not str or raw["sha256"] != seal(raw):
+    if type(raw.get("kind")) is not str:
+        raise Rejected("kind must be a string")
+    if type(raw.get("sha256")) is not str or raw["sha256"] != seal(raw):
         raise Rejected("sha256 does not match the content: the file was corrupted or edited")
-    _meta(raw["meta"])
+    _meta(raw.get("meta"))
+    return raw
+
+
+def parse(data: bytes) -> Document:
+    """Turn the bytes of a certificate of the ReLU landscape into a Document, or raise Rejected with a reason."""
+    raw = load(data)
+    kind = raw["kind"]
+    if kind not in KINDS:
+        raise Rejected(f"unknown kind; the ReLU landscape has {', '.join(KINDS)}")
+    shape = KINDS[kind]
+    exact_keys(raw, (*COMMON, *shape), "the document")
     center, target = _problem(raw["problem"], raw["center"])
     numbers: dict[str, float | None] = {}
     precision = 0
     for section, keys in shape.items():
         if keys is None:
-            numbers[section] = _hex(raw[section], section)
+            numbers[section] = hex_float(raw[section], section)
             continue
-        _exact(raw[section], keys, section)
+        exact_keys(raw[section], keys, section)
         for key in keys:
             name, value = f"{section}.{key}", raw[section][key]
             if key == "precision":
-                precision = _integer(value, name, MIN_PRECISION, MAX_PRECISION)
+                precision = integer(value, name, MIN_PRECISION, MAX_PRECISION)
             elif key in NULLABLE and value is None:
                 numbers[name] = None
             else:
-                numbers[name] = _hex(value, name)
+                numbers[name] = hex_float(value, name)
     return Document(kind, center, target, numbers, precision)
 
 
 def _problem(problem: object, center: object) -> tuple[list[list[float]], list[list[float]]]:
     """Read `problem` and `center`: n rows and k rows of d numbers, n >= k, small enough to check."""
-    problem = _exact(problem, ("n", "k", "d", "target", "objective"), "problem")
+    problem = exact_keys(problem, ("n", "k", "d", "target", "objective"), "problem")
     if problem["objective"] != OBJECTIVE:
         raise Rejected(f"problem.objective must be {OBJECTIVE!r}")
-    n = _integer(problem["n"], "problem.n", 1, MAX_ROWS)
-    k = _integer(problem["k"], "problem.k", 1, MAX_ROWS)
-    d = _integer(problem["d"], "problem.d", 1, MAX_COORDINATES)
+    n = integer(problem["n"], "problem.n", 1, MAX_ROWS)
+    k = integer(problem["k"], "problem.k", 1, MAX_ROWS)
+    d = integer(problem["d"], "problem.d", 1, MAX_COORDINATES)
     if n * d > MAX_COORDINATES:
         raise Rejected(f"n * d = {n * d} exceeds the limit of {MAX_COORDINATES}")
     if n < k:
@@ -146,10 +154,10 @@ def _matrix(value: object, rows: int, columns: int, name: str) -> list[list[floa
     for row in value:
         if type(row) is not list or len(row) != columns:
             raise Rejected(f"every row of {name} must be a list of {columns} numbers")
-    return [[_hex(entry, name) for entry in row] for row in value]
+    return [[hex_float(entry, name) for entry in row] for row in value]
 
 
-def _hex(value: object, name: str) -> float:
+def hex_float(value: object, name: str) -> float:
     """Read one canonical hex float."""
     if type(value) is not str or len(value) > 32:
         raise Rejected(f"{name} must be a hex float in a string")
@@ -164,14 +172,14 @@ def _hex(value: object, name: str) -> float:
     return number
 
 
-def _integer(value: object, name: str, least: int, most: int) -> int:
+def integer(value: object, name: str, least: int, most: int) -> int:
     """Read an integer; true and false are not integers."""
     if type(value) is not int or not least <= value <= most:
         raise Rejected(f"{name} must be an integer from {least} to {most}")
     return value
 
 
-def _exact(value: object, keys: tuple[str, ...], name: str) -> dict:
+def exact_keys(value: object, keys: tuple[str, ...], name: str) -> dict:
     """Require an object with exactly `keys`."""
     if type(value) is not dict:
         raise Rejected(f"{name} must be an object")

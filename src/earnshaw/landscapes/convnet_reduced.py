@@ -1,0 +1,77 @@
+r"""A run of the convolutional network in five coordinates.
+
+The loss depends on v through its components along and across w*, and on a through its components along u (the ones),
+along the part of a* orthogonal to u, and across both. The gradient keeps a point in the plane of (v, w*) and in the
+span of (u, a*, a): the axes below, chosen once at the start, hold the whole run. In these axes the problem is again a
+:class:`ConvNetLandscape`, with p = 2 and three output weights, whose ``ones`` is :math:`(\sqrt k, 0, 0)`.
+
+A change of orthonormal axes commutes with every step of gradient descent, so that a reduced run *is* the run, up to
+rounding, at a cost that does not depend on p and k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.landscapes.convnet import ConvNetLandscape
+
+NOTHING = 1e-13  # a part of a vector below this share of it is rounding
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Orthonormal axes of the runs of many lanes: (lanes, 2, p) for the filter, (lanes, 3, k) for the output weights."""
+
+    filter: np.ndarray
+    outputs: np.ndarray
+
+    def lift(self, points: np.ndarray) -> np.ndarray:
+        """Return points (lanes, p + k) from reduced ones (lanes, 5)."""
+        v = np.einsum("li,lip->lp", points[:, :2], self.filter)
+        return np.concatenate([v, np.einsum("li,lik->lk", points[:, 2:], self.outputs)], -1)
+
+
+def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Axes]:
+    """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back.
+
+    Lanes of different p and k have reduced forms of one shape, so that they can run together.
+    """
+    lanes, p = len(points), energy.filter.shape[-1]
+    filter, outputs, ones = (
+        np.broadcast_to(np.asarray(leaf), (lanes, leaf.shape[-1]))
+        for leaf in (energy.filter, energy.outputs, energy.ones)
+    )
+    v, a = points[:, :p], points[:, p:]
+    forward = _unit(filter, 0.0)
+    sideways = _unit(_without(v, forward), NOTHING * np.linalg.norm(v, axis=-1))
+    mean = _unit(ones, 0.0)
+    contrast = _unit(_without(outputs, mean), NOTHING * np.linalg.norm(outputs, axis=-1))
+    rest = _unit(_without(a, mean, contrast), NOTHING * np.linalg.norm(a, axis=-1))
+    axes = Axes(np.stack([forward, sideways], 1), np.stack([mean, contrast, rest], 1))
+
+    def seen(vectors: np.ndarray, frame: np.ndarray) -> np.ndarray:
+        return np.einsum("lk,lik->li", vectors, frame)
+
+    reduced = ConvNetLandscape(
+        jnp.asarray(seen(filter, axes.filter)),
+        jnp.asarray(seen(outputs, axes.outputs)),
+        jnp.asarray(seen(ones, axes.outputs)),
+    )
+    return reduced, np.concatenate([seen(v, axes.filter), seen(a, axes.outputs)], -1), axes
+
+
+def _without(vectors: np.ndarray, *units: np.ndarray) -> np.ndarray:
+    """Return the part orthogonal to orthonormal units (twice, against rounding)."""
+    for unit in (*units, *units):
+        vectors = vectors - np.sum(vectors * unit, -1, keepdims=True) * unit
+    return vectors
+
+
+def _unit(vectors: np.ndarray, threshold: np.ndarray | float) -> np.ndarray:
+    """Return unit vectors; zero where the length is at most the threshold."""
+    lengths = np.linalg.norm(vectors, axis=-1)
+    safe = np.where(lengths > threshold, lengths, 1.0)[:, None]
+    return np.where((lengths > threshold)[:, None], vectors / safe, 0.0)

@@ -1,0 +1,113 @@
+"""Random teachers and starts of the convolutional network, and the four signs of a start."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.errors import InputError
+from earnshaw.numerics import lane_keys
+from earnshaw.problems.convnet import ConvNet
+
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
+_TEACHER, _START = 1, 0  # streams of one lane's key
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereAndBall:
+    r"""The filter uniform on the unit sphere, the output weights uniform in the ball of radius :math:`|S||w^*|/\sqrt k`.
+
+    The radius makes :math:`|1\cdot a| \le |S||w^*|`, whatever the direction. Reference: Du et al. (2018), Theorem 3.2.
+    """
+
+    kind: str = "sphere-and-ball"
+
+    def draw(self, problem: ConvNet, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (lanes, p + k); each depends on the seed and its lane index alone."""
+        return self.draw_each(problem.filter[None], problem.output_weights[None], seed, lanes)
+
+    def draw_each(self, filters: np.ndarray, outputs: np.ndarray, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts for teachers with filters (lanes, p) and output weights (lanes, k), one a lane."""
+        p, k = filters.shape[-1], outputs.shape[-1]
+        radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
+        v, a = (np.asarray(part) for part in _sphere_and_ball(lane_keys(seed, lanes), p, k))
+        return np.concatenate([v, radius[:, None] * a], -1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration with its defaults."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomTeachers:
+    r"""Unit filters and unit output weights, uniform among those whose sum is :math:`S = \text{ratio}`.
+
+    With u the vector of ones, :math:`a^* = \frac{S}{k}u + \sqrt{1 - S^2/k}\;e`, e uniform among the unit vectors
+    orthogonal to u. The loss of the spurious point is the same for all of them.
+    """
+
+    filter_size: int
+    patches: int
+    ratio: float
+    kind: str = "unit-teachers"
+
+    def __post_init__(self) -> None:
+        """Validate the sizes and the ratio."""
+        if self.filter_size < 1 or self.patches < 1:
+            raise InputError(f"p = {self.filter_size} and k = {self.patches} were asked for; use at least 1 of each")
+        most = math.sqrt(self.patches)
+        if not abs(self.ratio) <= most * (1 + 1e-15):
+            raise InputError(
+                f"the ratio S/|a*| = {self.ratio} is impossible with k = {self.patches} output weights: "
+                f"use {-most:.6g} to {most:.6g}"
+            )
+        if self.patches == 1 and abs(self.ratio) != 1:
+            raise InputError(f"with one output weight S/|a*| is 1 or -1, not {self.ratio}")
+
+    def draw(self, seed: int, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return filters (lanes, p) and output weights (lanes, k); lane by lane, as for starts."""
+        k = self.patches
+        filters, normals = (np.asarray(part) for part in _normals(lane_keys(seed, lanes), self.filter_size, k))
+        filters = filters / np.linalg.norm(filters, axis=-1, keepdims=True)
+        mean = np.full((len(lanes), k), self.ratio / k)
+        if k == 1:
+            return filters, mean
+        contrast = normals - normals.mean(-1, keepdims=True)
+        contrast = contrast / np.linalg.norm(contrast, axis=-1, keepdims=True)
+        return filters, mean + math.sqrt(max(1 - self.ratio**2 / k, 0.0)) * contrast
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the configuration with its defaults."""
+        return asdict(self) | {"ratio": float(self.ratio).hex()}
+
+
+def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
+    """Return the four signs of points (lanes, p + k): an array (4, lanes, p + k) in the order of ``SIGNS``."""
+    split = np.arange(points.shape[-1]) < filter_size
+    return np.stack([points * np.where(split, first, second) for first, second in SIGNS])
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _sphere_and_ball(keys: jax.Array, p: int, k: int) -> tuple[jax.Array, jax.Array]:
+    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        first, second, third = jax.random.split(jax.random.fold_in(key, _START), 3)
+        v, a = jax.random.normal(first, (p,)), jax.random.normal(second, (k,))
+        radius = jax.random.uniform(third) ** (1.0 / k)
+        return v / jnp.linalg.norm(v), radius * a / jnp.linalg.norm(a)
+
+    return jax.vmap(one)(keys)
+
+
+@functools.partial(jax.jit, static_argnums=(1, 2))
+def _normals(keys: jax.Array, p: int, k: int) -> tuple[jax.Array, jax.Array]:
+    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
+        first, second = jax.random.split(jax.random.fold_in(key, _TEACHER))
+        return jax.random.normal(first, (p,)), jax.random.normal(second, (k,))
+
+    return jax.vmap(one)(keys)
