@@ -208,7 +208,7 @@ def test_another_teacher_of_the_same_shape_compiles_nothing():
         return energy.value(weights)
 
     for seed in range(3):
-        problem, weights = problem_and_point(seed)
+        problem, weights = problem_and_point(seed, charged=False)
         value(landscape(problem), weights)
     assert len(traced) == 1
 

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.potentials import POTENTIALS, ReLU, monte_carlo, quadrature
+from earnshaw.potentials import ReLU, monte_carlo, potential, quadrature
 
 RELU = ReLU()
 D = 3
@@ -176,5 +176,5 @@ def test_everything_broadcasts():
 
 
 def test_the_table_of_potentials():
-    assert POTENTIALS["relu"] == RELU
+    assert potential("relu") == RELU
     assert RELU.activation(np.array([-1.0, 0.0, 2.0])).tolist() == [0.0, 0.0, 2.0]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.sampled import SampledTwoLayer
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.problems import TwoLayer
 
-__all__ = ["SampledTwoLayer", "TwoLayerLandscape", "landscape"]
+__all__ = ["Landscape", "SampledTwoLayer", "TwoLayerLandscape", "landscape"]
 
 
 def landscape(problem: TwoLayer) -> TwoLayerLandscape:

@@ -22,14 +22,16 @@ class SampledTwoLayer:
         return jax.random.normal(key, (samples, self.problem.dimension))
 
     def value(self, weights: jax.Array, sample: jax.Array) -> jax.Array:
-        """Return the risk of weights (n, d) on a sample (m, d)."""
+        """Return the risk of a point, (n, d) or (n, d + 1), on a sample (m, d)."""
         return jnp.mean(self.losses(weights, sample))
 
     def losses(self, weights: jax.Array, sample: jax.Array) -> jax.Array:
         """Return the half squared error at each input, so that a test can form a standard error."""
         exact = TwoLayerLandscape.of(self.problem)
-        student = jax.nn.relu(sample @ weights.T) @ exact.student_charges
-        teacher = jax.nn.relu(sample @ exact.teacher.T) @ exact.teacher_charges
+        weights, charges = exact.split(weights)
+        sigma = exact.potential.activation
+        student = sigma(sample @ weights.T) @ charges
+        teacher = sigma(sample @ exact.teacher.T) @ exact.teacher_charges
         return 0.5 * (student - teacher) ** 2
 
     def gradient(self, weights: jax.Array, sample: jax.Array) -> jax.Array:

@@ -5,21 +5,26 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.potentials import POTENTIALS, Potential
-from earnshaw.problems import TwoLayer
+from earnshaw.potentials import Potential, measure, potential
+from earnshaw.problems import Activation, TwoLayer
 
 # Called by itself, a method is one program instead of a hundred small ones, each compiled apart; called inside another
 # program it melts into it and changes nothing there.
 _program = functools.partial(jax.jit, inline=True)
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=("teacher", "charges"), meta_fields=("activation",))
+@functools.partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("teacher", "charges"),
+    meta_fields=("activation", "trainable_output", "realisable"),
+)
 @dataclass(frozen=True)
 class TwoLayerLandscape:
     r"""Energy of moving charges a_i at w_i and fixed charges -b_j at v_j under the potential of the activation,
@@ -27,15 +32,18 @@ class TwoLayerLandscape:
     .. math::
         F(W) = \tfrac12\sum_{ij} a_i a_j\,\Phi(w_i, w_j) - \sum_{ij} a_i b_j\,\Phi(w_i, v_j) + \tfrac12\sum_{ij} b_i b_j\,\Phi(v_i, v_j).
 
-    Parameters are the student's weights (..., n, d), neurons as rows; every method takes any leading batch axes. The
-    object is a JAX pytree: jit and vmap see the teacher as data, so another teacher of the same shape compiles nothing.
+    A point holds the student's weights (..., n, d), neurons as rows; with trainable output weights a last column holds
+    the charges, (..., n, d + 1). Every method takes any leading batch axes. The object is a JAX pytree: jit and vmap see
+    the teacher as data, so another teacher of the same shape compiles nothing.
 
     Reference: Panigrahy et al. (2018), section 2; Safran & Shamir (2018), equations (6)-(10).
     """
 
     teacher: jax.Array
-    charges: jax.Array  # (n + k,): the moving charges a_i, then the fixed ones -b_j
-    activation: str
+    charges: jax.Array  # (n + k,): the moving charges a_i (ones where they are learned), then the fixed ones -b_j
+    activation: Activation
+    trainable_output: bool = False
+    realisable: bool = False
 
     @classmethod
     def of(cls, problem: TwoLayer) -> TwoLayerLandscape:
@@ -43,113 +51,213 @@ class TwoLayerLandscape:
         ones = np.ones
         student = ones(problem.students) if problem.student_output_weights is None else problem.student_output_weights
         teacher = ones(problem.teachers) if problem.output_weights is None else problem.output_weights
-        return cls(jnp.asarray(problem.teacher), jnp.asarray(np.concatenate([student, -teacher])), problem.activation)
+        return cls(
+            jnp.asarray(problem.teacher),
+            jnp.asarray(np.concatenate([student, -teacher])),
+            problem.activation,
+            problem.trainable_output,
+            problem.is_realisable,
+        )
+
+    @property
+    def students(self) -> int:
+        """Number n of student neurons."""
+        return self.charges.shape[0] - self.teacher.shape[0]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape (n, d) of one point."""
-        return self.charges.shape[0] - self.teacher.shape[0], self.teacher.shape[1]
+        """Shape of one point: (n, d), or (n, d + 1) with trainable output weights."""
+        return self.students, self.teacher.shape[1] + self.trainable_output
+
+    @property
+    def global_value(self) -> float | None:
+        """0 when the student can equal the teacher, else None: not known."""
+        return 0.0 if self.realisable else None
+
+    @property
+    def gauge(self) -> int:
+        """The number of directions along which the loss is constant at every point; see :meth:`standard`."""
+        degree = self.activation.homogeneous
+        return self.students if degree == 0 or (self.trainable_output and degree is not None) else 0
 
     @property
     def student_charges(self) -> jax.Array:
-        """The output weights a_i of the student (n,)."""
-        return self.charges[: self.shape[0]]
+        """The fixed output weights a_i of the student (n,)."""
+        return self.charges[: self.students]
 
     @property
     def teacher_charges(self) -> jax.Array:
         """The output weights b_j of the teacher (k,)."""
-        return -self.charges[self.shape[0] :]
+        return -self.charges[self.students :]
 
     @property
     def potential(self) -> Potential:
         """The potential of the activation."""
-        return POTENTIALS[self.activation]
+        return potential(self.activation)
+
+    def take(self, index: jax.Array | np.ndarray) -> TwoLayerLandscape:
+        """Return the landscape of these lanes: this one, which is the same for all."""
+        return self
 
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
-        """Return validated student weights; wrong shapes, NaN and zero neurons raise :class:`InputError`."""
+        """Return a validated point; wrong shapes, NaN and zero neurons raise :class:`InputError`."""
         array = np.asarray(weights, dtype=np.float64)
         if array.shape[-2:] != self.shape:
             raise InputError(
                 f"student weights have shape {array.shape}; this problem needs (..., {self.shape[0]}, {self.shape[1]})"
+                + (", output weights in the last column" if self.trainable_output else "")
             )
         if not np.isfinite(array).all():
             raise InputError("student weights hold NaN or infinite entries; all must be finite")
-        if not np.any(array, axis=-1).all():
+        if self.potential.polar and not np.any(array[..., : self.teacher.shape[1]], axis=-1).all():
             raise InputError("a student neuron is exactly 0, where the loss is not differentiable; move it")
         return jnp.asarray(array)
 
+    def standard(self, point: jax.Array) -> jax.Array:
+        r"""Return the point moved along the directions that change nothing to a standard place, for comparing points.
+
+        A neuron of a positively homogeneous activation, :math:`\sigma(rx) = r^p\sigma(x)`, computes the same with
+        :math:`(a/r^p, r w)`: with trainable output weights it is scaled to |a| = 1 (p > 0; where a = 0 it stays), or to
+        |w| = 1 (p = 0, with fixed ones too). If sigma is odd, :math:`(-a, -w)` computes the same too, and a is made
+        positive.
+        """
+        weights, charges = self.split(point)
+        sigma = self.activation
+        if sigma.homogeneous == 0:
+            norms = jnp.linalg.norm(weights, axis=-1, keepdims=True)
+            weights = weights / jnp.where(norms > 0, norms, 1.0)
+        if not self.trainable_output:
+            return weights
+        if sigma.homogeneous:
+            size = jnp.where(charges == 0, 1.0, jnp.abs(charges))
+            weights, charges = weights * size[..., None] ** (1.0 / sigma.homogeneous), charges / size
+        if sigma.odd:
+            sign = jnp.where(charges < 0, -1.0, 1.0)
+            weights, charges = weights * sign[..., None], charges * sign
+        return jnp.concatenate([weights, charges[..., None]], -1)
+
     # ---- sums over pairs ---------------------------------------------------------------------------------------
 
-    def _everyone(self, weights: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return norms (..., n + k) and unit vectors (..., n + k, d) of all charges, students first."""
-        fixed = jnp.broadcast_to(self.teacher, (*weights.shape[:-2], *self.teacher.shape))
-        everyone = jnp.concatenate([weights, fixed], -2)
-        norms = jnp.sqrt(jnp.sum(everyone * everyone, -1))
-        return norms, everyone / norms[..., None]
+    def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return the weights (..., n, d) and the output weights, (n,) fixed or (..., n) learned."""
+        if not self.trainable_output:
+            return point, self.student_charges
+        return point[..., :-1], point[..., -1]
 
-    def _cosines(self, units: jax.Array) -> jax.Array:
-        """Return the cosines (..., n, n + k) of students against all; exactly 1 for a neuron with itself."""
-        n, total = self.shape[0], units.shape[-2]
-        cosines = jnp.matmul(units[..., :n, :], jnp.swapaxes(units, -1, -2))
-        return jnp.where(jnp.eye(n, total, dtype=bool), 1.0, cosines)
+    def _all_charges(self, charges: jax.Array) -> jax.Array:
+        """Return all charges, (n + k,) fixed or (..., n + k) with those of the student learned."""
+        if not self.trainable_output:
+            return self.charges
+        fixed = self.charges[self.students :]
+        return jnp.concatenate([charges, jnp.broadcast_to(fixed, (*charges.shape[:-1], *fixed.shape))], -1)
+
+    def _everyone(self, weights: jax.Array) -> jax.Array:
+        """Return the weights (..., n + k, d) of all charges, students first."""
+        fixed = jnp.broadcast_to(self.teacher, (*weights.shape[:-2], *self.teacher.shape))
+        return jnp.concatenate([weights, fixed], -2)
+
+    def _pairs(self, weights: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
+        """Return the features of the students (..., n, 1), of all charges (..., 1, n + k), their products, and vectors.
+
+        The products (..., n, n + k) and the vectors (..., n + k, d) are those that the potential wants: cosines and
+        unit vectors, or products and the weights. A neuron with itself is exactly parallel.
+        """
+        n = self.students
+        sizes, vectors = measure(self.potential, self._everyone(weights))
+        products = jnp.matmul(vectors[..., :n, :], jnp.swapaxes(vectors, -1, -2))
+        same = 1.0 if self.potential.polar else sizes[..., :n, None]
+        products = jnp.where(jnp.eye(n, vectors.shape[-2], dtype=bool), same, products)
+        features = self.potential.prepare(sizes)
+        students = jax.tree.map(lambda feature: feature[..., :n, None], features)
+        everyone = jax.tree.map(lambda feature: feature[..., None, :], features)
+        return students, everyone, products, vectors
 
     @_program
-    def value(self, weights: jax.Array) -> jax.Array:
+    def value(self, point: jax.Array) -> jax.Array:
         """Return F, shape (...)."""
-        n = self.shape[0]
-        norms, units = self._everyone(weights)
-        pairs = self.potential.value(norms[..., :n, None], norms[..., None, :], self._cosines(units))
-        factor = jnp.where(jnp.arange(self.charges.shape[0]) < n, 0.5, 1.0) * self.charges
-        moving = jnp.einsum("...ij,i,j->...", pairs, self.student_charges, factor)
+        weights, charges = self.split(point)
+        students, everyone, products, _ = self._pairs(weights)
+        pairs = self.potential.value(students, everyone, products)
+        factor = jnp.where(jnp.arange(self.charges.shape[0]) < self.students, 0.5, 1.0) * self._all_charges(charges)
+        moving = jnp.einsum("...ij,...i,...j->...", pairs, charges, factor)
         return moving + self._teacher_energy()
 
     def _teacher_energy(self) -> jax.Array:
-        norms = jnp.sqrt(jnp.sum(self.teacher * self.teacher, -1))
-        units = self.teacher / norms[:, None]
-        cosines = jnp.where(jnp.eye(len(norms), dtype=bool), 1.0, units @ units.T)
-        pairs = self.potential.value(norms[:, None], norms[None, :], cosines)
+        sizes, vectors = measure(self.potential, self.teacher)
+        same = 1.0 if self.potential.polar else sizes[:, None]
+        products = jnp.where(jnp.eye(len(sizes), dtype=bool), same, vectors @ vectors.T)
+        features = self.potential.prepare(sizes)
+        rows = jax.tree.map(lambda feature: feature[..., :, None], features)
+        columns = jax.tree.map(lambda feature: feature[..., None, :], features)
+        pairs = self.potential.value(rows, columns, products)
         return 0.5 * jnp.einsum("ij,i,j->", pairs, self.teacher_charges, self.teacher_charges)
 
     @_program
-    def gradient(self, weights: jax.Array) -> jax.Array:
-        r"""Return dF/dW, shape (..., n, d).
+    def gradient(self, point: jax.Array) -> jax.Array:
+        r"""Return dF/dW, of the point's shape.
 
-        .. math:: \partial F/\partial w_i = a_i \sum_j q_j\,\partial_1\Phi(w_i, u_j)
+        .. math:: \partial F/\partial w_i = a_i \sum_j q_j\,\partial_1\Phi(w_i, u_j), \qquad
+            \partial F/\partial a_i = \sum_j q_j\,\Phi(w_i, u_j)
 
         over all charges :math:`(q_j, u_j)`, the neuron itself included (half the derivative of
         :math:`\Phi(w_i, w_i)` is :math:`\partial_1\Phi`).
         """
-        n = self.shape[0]
-        norms, units = self._everyone(weights)
-        along, toward = self.potential.gradient(norms[..., :n, None], norms[..., None, :], self._cosines(units))
-        radial = jnp.sum(along * self.charges, -1)
-        pull = jnp.matmul(toward * self.charges, units)
-        return self.student_charges[:, None] * (radial[..., None] * units[..., :n, :] + pull)
+        weights, charges = self.split(point)
+        students, everyone, products, vectors = self._pairs(weights)
+        along, toward = self.potential.gradient(students, everyone, products)
+        all_charges = self._all_charges(charges)[..., None, :]
+        radial = jnp.sum(along * all_charges, -1)
+        pull = jnp.matmul(toward * all_charges, vectors)
+        slope = charges[..., None] * (radial[..., None] * vectors[..., : self.students, :] + pull)
+        if not self.trainable_output:
+            return slope
+        field = jnp.sum(self.potential.value(students, everyone, products) * all_charges, -1)
+        return jnp.concatenate([slope, field[..., None]], -1)
 
     @_program
-    def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
-        """Return the Hessian applied to a direction (..., n, d), without forming it."""
-        return jax.jvp(self.gradient, (weights,), (direction,))[1]
+    def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
+        """Return the Hessian applied to a direction of the point's shape, without forming it."""
+        return jax.jvp(self.gradient, (point,), (direction,))[1]
 
     @_program
-    def hessian(self, weights: jax.Array) -> jax.Array:
-        r"""Return the Hessian (..., n d, n d), rows ordered by neuron and then coordinate.
+    def hessian(self, point: jax.Array) -> jax.Array:
+        r"""Return the Hessian (..., N, N), N = n d or n (d + 1), rows ordered by neuron and then coordinate.
 
         Block (i, j) is :math:`a_i a_j \partial_1\partial_2\Phi(w_i, w_j)`, and block (i, i) adds
         :math:`a_i \sum_{j \ne i} q_j\,\partial_1^2\Phi(w_i, u_j)` to :math:`a_i^2 (\partial_1^2 + \partial_1\partial_2)
-        \Phi(w_i, w_i)`.
+        \Phi(w_i, w_i)`. Of learned output weights, :math:`\partial^2 F/\partial a_i \partial a_j = \Phi(w_i, w_j)` and
+        :math:`\partial^2 F/\partial w_i \partial a_j = a_i\,\partial_1\Phi(w_i, w_j) + [i = j] \sum_l q_l\,
+        \partial_1\Phi(w_i, u_l)`.
         """
-        n, d = self.shape
-        batch = weights.shape[:-2]
-        everyone = jnp.concatenate([weights, jnp.broadcast_to(self.teacher, (*batch, *self.teacher.shape))], -2)
-        same, mixed = self.potential.second_derivatives(weights[..., :, None, :], everyone[..., None, :, :])
-        diagonal = jnp.einsum("i,j,...ijab->...iab", self.student_charges, self.charges, same)
-        blocks = self.student_charges[:, None, None, None] * self.student_charges[:, None, None] * mixed[..., :n, :, :]
+        weights, charges = self.split(point)
+        n, batch = self.students, weights.shape[:-2]
+        same, mixed = self.potential.second_derivatives(
+            weights[..., :, None, :], self._everyone(weights)[..., None, :, :]
+        )
+        diagonal = jnp.einsum("...i,...j,...ijab->...iab", charges, self._all_charges(charges), same)
+        factor = charges[..., :, None] * charges[..., None, :]
+        blocks = factor[..., None, None] * mixed[..., :n, :, :]
         blocks = blocks + jnp.eye(n)[:, :, None, None] * diagonal[..., :, None, :, :]
-        return jnp.swapaxes(blocks, -3, -2).reshape(*batch, n * d, n * d)
+        if self.trainable_output:
+            blocks = self._with_output_rows(weights, charges, blocks)
+        size = self.shape[0] * self.shape[1]
+        return jnp.swapaxes(blocks, -3, -2).reshape(*batch, size, size)
+
+    def _with_output_rows(self, weights: jax.Array, charges: jax.Array, blocks: jax.Array) -> jax.Array:
+        """Return blocks (..., n, n, d + 1, d + 1) from (..., n, n, d, d): add the derivatives by output weights."""
+        n = self.students
+        students, everyone, products, vectors = self._pairs(weights)
+        along, toward = self.potential.gradient(students, everyone, products)
+        own = vectors[..., :n, None, :]
+        slopes = along[..., None] * own + toward[..., None] * vectors[..., None, :, :]  # (..., n, n + k, d)
+        force = jnp.einsum("...ija,...j->...ia", slopes, self._all_charges(charges))
+        cross = charges[..., :, None, None] * slopes[..., :n, :] + jnp.eye(n)[:, :, None] * force[..., :, None, :]
+        values = self.potential.value(students, everyone, products)[..., :n]
+        below = jnp.concatenate([jnp.swapaxes(cross, -3, -2), values[..., None]], -1)[..., None, :]
+        return jnp.concatenate([jnp.concatenate([blocks, cross[..., None]], -1), below], -2)
 
     @_program
-    def extra_dimension(self, weights: jax.Array) -> jax.Array:
+    def extra_dimension(self, point: jax.Array) -> jax.Array:
         r"""Return the matrix M (..., n, n): what the Hessian gains, as a block, for each dimension added.
 
         Padding all weights with a zero coordinate leaves the gradient as it is, and along the new coordinate e
@@ -160,27 +268,28 @@ class TwoLayerLandscape:
         Like the Hessian it does not go through the cosine, which would cost 1e-9 next to a parallel pair.
         Reference: Safran & Shamir (2018), Corollary 1.
         """
-        n = self.shape[0]
-        fixed = jnp.broadcast_to(self.teacher, (*weights.shape[:-2], *self.teacher.shape))
-        everyone = jnp.concatenate([weights, fixed], -2)
+        weights, charges = self.split(point)
+        n = self.students
+        everyone = self._everyone(weights)
         everyone = jnp.concatenate([everyone, jnp.zeros((*everyone.shape[:-1], 1))], -1)
         same, mixed = self.potential.second_derivatives(everyone[..., :n, None, :], everyone[..., None, :, :])
-        diagonal = self.student_charges * jnp.sum(same[..., -1, -1] * self.charges, -1)
-        mixed = self.student_charges[:, None] * self.student_charges * mixed[..., :n, -1, -1]
+        diagonal = charges * jnp.sum(same[..., -1, -1] * self._all_charges(charges)[..., None, :], -1)
+        mixed = charges[..., :, None] * charges[..., None, :] * mixed[..., :n, -1, -1]
         return mixed + jnp.eye(n) * diagonal[..., :, None]
 
     @functools.partial(_program, static_argnames="extra_dimension")
-    def spectrum(self, weights: jax.Array, extra_dimension: bool = False) -> jax.Array:
+    def spectrum(self, point: jax.Array, extra_dimension: bool = False) -> jax.Array:
         """Return the Hessian's eigenvalues in ascending order; with ``extra_dimension``, those in R^(d+1)."""
-        eigenvalues = jnp.linalg.eigvalsh(self.hessian(weights))
+        eigenvalues = jnp.linalg.eigvalsh(self.hessian(point))
         if not extra_dimension:
             return eigenvalues
-        return jnp.sort(jnp.concatenate([eigenvalues, jnp.linalg.eigvalsh(self.extra_dimension(weights))], -1), -1)
+        return jnp.sort(jnp.concatenate([eigenvalues, jnp.linalg.eigvalsh(self.extra_dimension(point))], -1), -1)
 
     @_program
     def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
-        r"""Return a Lipschitz constant of the Hessian on the ball of this radius (ReLU only; inf if it reaches a zero neuron).
+        r"""Return a Lipschitz constant of the Hessian on the ball of this radius; inf if it reaches a zero neuron.
 
+        Known for ReLU with fixed output weights only; NaN, for unknown, with anything else.
         With :math:`\rho_i = |w_i| - R`,
 
         .. math::
@@ -189,6 +298,8 @@ class TwoLayerLandscape:
 
         The float twin of the bound that the proofs use; docs/certificates.md derives it.
         """
+        if self.activation.kind != "relu" or self.trainable_output:
+            return jnp.full(weights.shape[:-2], jnp.nan)
         charges = jnp.abs(self.student_charges)
         norms = jnp.linalg.norm(weights, axis=-1)
         radius = jnp.asarray(radius)[..., None]

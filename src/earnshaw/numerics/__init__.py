@@ -4,7 +4,7 @@ import jax
 
 jax.config.update("jax_enable_x64", True)
 
-from earnshaw.numerics.angles import sine_and_supplement  # noqa: E402
+from earnshaw.numerics.angles import arcsine, sine_and_supplement  # noqa: E402
 from earnshaw.numerics.compiling import compile_seconds, compiled, remember_programs  # noqa: E402
 from earnshaw.numerics.keys import lane_keys  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
@@ -14,6 +14,7 @@ from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
 __all__ = [
     "TOLERANCES",
     "Tolerances",
+    "arcsine",
     "bivariate_gaussian_mean",
     "compile_seconds",
     "compiled",

@@ -1,4 +1,4 @@
-"""The sine and the supplement of an angle, from its cosine, with derivatives that are right at 0 and pi."""
+"""Arcs without calls into a maths library: sine and supplement of an angle from its cosine, and the arc sine."""
 
 from __future__ import annotations
 
@@ -63,3 +63,27 @@ def _sine_and_supplement_jvp(
     inverse = jnp.where(sine > 0, 1.0 / jnp.where(sine > 0, sine, 1.0), 0.0)
     change = change * inverse
     return (sine, supplement), (-cosine * change, change)
+
+
+@jax.custom_jvp
+def arcsine(x: jax.Array) -> jax.Array:
+    r"""Return :math:`\arcsin x`, elementwise, to a few units in the last place, with x clipped to [-1, 1].
+
+    As fast as :func:`sine_and_supplement` and by the same polynomials. The derivative is set to 0 at the ends.
+    """
+    size = jnp.minimum(jnp.abs(x), 1.0)
+    far = size > 0.5
+    square = jnp.where(far, 0.5 * (1.0 - size), size * size)
+    root = jnp.where(far, jnp.sqrt(square), size)
+    arc = root + root * square * _horner(_NUMERATOR, square) / _horner(_DENOMINATOR, square)
+    arc = jnp.where(far, 0.5 * math.pi - 2.0 * arc, arc)
+    return jnp.where(x < 0, -arc, arc)
+
+
+@arcsine.defjvp
+def _arcsine_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[jax.Array, jax.Array]:
+    (x,), (change,) = primals, tangents
+    square = (1.0 - x) * (1.0 + x)
+    inside = square > 0
+    slope = jnp.where(inside, 1.0 / jnp.sqrt(jnp.where(inside, square, 1.0)), 0.0)
+    return arcsine(x), slope * change

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from earnshaw.numerics import sine_and_supplement
 
@@ -29,19 +28,28 @@ class ReLU:
     References: Cho & Saul (2009), section 2; Safran & Shamir (2018), equations (7)-(9).
     """
 
-    def activation(self, x: np.ndarray) -> np.ndarray:
+    @property
+    def polar(self) -> bool:
+        """In norms and cosines."""
+        return True
+
+    def activation(self, x: jax.Array) -> jax.Array:
         """Return max(x, 0)."""
-        return np.maximum(x, 0.0)
+        return jnp.maximum(x, 0.0)
 
-    def value(self, first_norm: jax.Array, second_norm: jax.Array, cosine: jax.Array) -> jax.Array:
+    def prepare(self, size: jax.Array) -> jax.Array:
+        """Return the norm."""
+        return size
+
+    def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return Phi from the two norms and the cosine; 0 for antiparallel, |u||v|/2 for parallel pairs."""
-        sine, supplement = sine_and_supplement(cosine)
-        return _TAU * first_norm * second_norm * (sine + supplement * jnp.clip(cosine, -1.0, 1.0))
+        sine, supplement = sine_and_supplement(product)
+        return _TAU * first * second * (sine + supplement * jnp.clip(product, -1.0, 1.0))
 
-    def gradient(self, first_norm: jax.Array, second_norm: jax.Array, cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def gradient(self, first: jax.Array, second: jax.Array, product: jax.Array) -> tuple[jax.Array, jax.Array]:
         r"""Return (A, B) = |v| (sin t, pi - t) / (2 pi); the gradient does not depend on |u|."""
-        sine, supplement = sine_and_supplement(cosine)
-        scale = _TAU * second_norm
+        sine, supplement = sine_and_supplement(product)
+        scale = _TAU * second
         return scale * sine, scale * supplement
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.activations import Activation, activation, is_function_name
 
 Array = NDArray[np.float64]
-ACTIVATIONS = ("relu",)
 MAX_NEURONS = 100_000
 
 
@@ -87,19 +88,22 @@ class TwoLayer:
         The teacher's weights v_j, one neuron a row; finite, no zero row.
     students : int, optional
         Number n of student neurons; k when not given.
-    activation : str
-        Name of sigma.
+    activation : str, callable or Activation
+        Sigma, by name, or a function of your own; see :func:`earnshaw.problems.activation`.
     output_weights : (k,) array, optional
         The teacher's output weights b_j (all 1 when not given).
     student_output_weights : (n,) array, optional
         The student's fixed output weights a_i (all 1 when not given).
+    trainable_output : bool
+        Whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
     """
 
     teacher: Array
     students: int = None  # type: ignore[assignment]  # k, once validated
-    activation: str = "relu"
+    activation: Activation = "relu"  # type: ignore[assignment]  # also a name or a function, until validated
     output_weights: Array | None = None
     student_output_weights: Array | None = None
+    trainable_output: bool = False
 
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
@@ -109,8 +113,12 @@ class TwoLayer:
             raise InputError(
                 f"{self.students!r} student neurons were asked for; use a whole number from 1 to {MAX_NEURONS}"
             )
-        if self.activation not in ACTIVATIONS:
-            raise InputError(f"unknown activation {self.activation!r}; choose one of {', '.join(ACTIVATIONS)}")
+        if self.trainable_output and self.student_output_weights is not None:
+            raise InputError(
+                "student_output_weights are fixed, but trainable_output asks for ones that are learned; give one of the two"
+            )
+        object.__setattr__(self, "activation", activation(self.activation))
+        object.__setattr__(self, "trainable_output", bool(self.trainable_output))
         object.__setattr__(self, "teacher", teacher)
         object.__setattr__(self, "students", int(students))
         object.__setattr__(self, "output_weights", _charges("output_weights", self.output_weights, len(teacher)))
@@ -141,13 +149,23 @@ class TwoLayer:
 
     @cached_property
     def scale(self) -> float:
-        """The square scale of the loss: the sum of |b_j v_j|^2."""
+        r"""The square scale of the loss: :math:`2\sum_j b_j^2 E[\sigma(v_j\cdot x)^2]`, or the sum of |b_j v_j|^2.
+
+        The second for activations that are positively homogeneous of degree 1; for ReLU the two agree.
+        """
         charges = np.ones(self.teachers) if self.output_weights is None else self.output_weights
-        return float(np.sum((charges[:, None] * self.teacher) ** 2))
+        if self.activation.homogeneous == 1:
+            return float(np.sum((charges[:, None] * self.teacher) ** 2))
+        return float(2 * np.sum(charges**2 * self.activation.second_moment(np.linalg.norm(self.teacher, axis=1))))
 
     @cached_property
     def is_orthonormal(self) -> bool:
-        """Whether the teacher's rows are exactly orthonormal to rounding, with output weights 1 on both sides."""
+        """Whether this is the paper's problem: ReLU, rows orthonormal to rounding, output weights 1 on both sides.
+
+        The value test of Safran & Shamir is about this problem alone.
+        """
+        if self.activation.kind != "relu" or self.trainable_output:
+            return False
         if self.output_weights is not None or self.student_output_weights is not None:
             return False
         if self.teachers > self.dimension:
@@ -159,14 +177,23 @@ class TwoLayer:
     def is_realisable(self) -> bool:
         """Whether a student of this size can surely equal the teacher, so that the smallest loss is 0.
 
-        ReLU is positively homogeneous, so one student neuron can copy one teacher neuron whose output weight has
-        the same sign. This counts neurons; a teacher with parallel rows may be realisable without being counted so.
+        With trainable output weights, n >= k will do. With fixed ones, a neuron that is positively homogeneous of a
+        degree p > 0 can copy any teacher neuron whose output weight has the same sign (any, if sigma is odd). Any
+        other neuron needs the same output weight (up to its sign, if sigma is odd), and the neurons that are left over
+        must be able to vanish. This counts neurons; a teacher with parallel rows may be realisable without being
+        counted so.
         """
-        teacher_signs = np.ones(self.teachers) if self.output_weights is None else np.sign(self.output_weights)
-        student_signs = (
-            np.ones(self.students) if self.student_output_weights is None else np.sign(self.student_output_weights)
-        )
-        return all(np.sum(student_signs == sign) >= np.sum(teacher_signs == sign) for sign in (1, -1))
+        if self.trainable_output:
+            return self.students >= self.teachers
+        teacher = np.ones(self.teachers) if self.output_weights is None else self.output_weights
+        student = np.ones(self.students) if self.student_output_weights is None else self.student_output_weights
+        sigma = self.activation
+        if sigma.odd:
+            teacher, student = np.abs(teacher), np.abs(student)
+        if sigma.homogeneous:
+            return all(np.sum(np.sign(student) == sign) >= np.sum(np.sign(teacher) == sign) for sign in (1, -1))
+        wanted, offered = Counter(teacher.tolist()), Counter(student.tolist())
+        return wanted <= offered and (sigma.vanishes_at_zero or wanted == offered)
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
@@ -181,6 +208,10 @@ class TwoLayer:
             record["output_weights"] = [float(x).hex() for x in self.output_weights]
         if self.student_output_weights is not None:
             record["student_output_weights"] = [float(x).hex() for x in self.student_output_weights]
+        if self.trainable_output:
+            record["trainable_output"] = True
+        if self.activation.digest is not None:
+            record["activation_digest"] = self.activation.digest
         return record
 
     def __eq__(self, other: object) -> bool:
@@ -192,25 +223,50 @@ class TwoLayer:
         return hash((self.students, self.activation, self.teacher.shape, self.teacher.tobytes()))
 
 
-def problem_from_json(record: Mapping[str, Any]) -> TwoLayer:
-    """Read a problem back from :meth:`TwoLayer.to_json`; bad content raises :class:`InputError`."""
+def problem_from_json(record: Mapping[str, Any], functions: bool = False) -> TwoLayer:
+    """Read a problem back from :meth:`TwoLayer.to_json`; bad content raises :class:`InputError`.
+
+    A record may name a function of a user's own, and loading that runs code: ``functions`` says that the record is
+    trusted so far. The function must still be the one that the record was made with.
+    """
     required = {"n", "k", "d", "target", "objective"}
-    optional = {"output_weights", "student_output_weights"}
+    vectors = {"output_weights", "student_output_weights"}
+    optional = vectors | {"trainable_output", "activation_digest"}
     if not isinstance(record, Mapping) or not required <= set(record) <= required | optional:
         raise InputError(f"a problem needs the keys {sorted(required)}, and may have {sorted(optional)}")
-    network, _, activation = str(record["objective"]).partition("/")
+    network, _, name = str(record["objective"]).partition("/")
     if network != "two-layer":
-        raise InputError(f"unknown objective {record['objective']!r}; this version knows two-layer/relu")
+        raise InputError(f"unknown objective {record['objective']!r}; this version knows two-layer/ACTIVATION")
     if isinstance(record["n"], bool) or not isinstance(record["n"], int):
         raise InputError(f"a problem's n must be a whole number, not {record['n']!r}")
+    if record.get("trainable_output", True) is not True:
+        raise InputError("a problem's trainable_output is true or left out")
     try:
         teacher = [[float.fromhex(x) for x in row] for row in record["target"]]
-        charges = {key: [float.fromhex(x) for x in record[key]] for key in optional if key in record}
+        charges = {key: [float.fromhex(x) for x in record[key]] for key in vectors if key in record}
     except (TypeError, ValueError) as error:
         raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
-    problem = TwoLayer(teacher, students=record["n"], activation=activation, **charges)  # type: ignore[arg-type]
+    problem = TwoLayer(
+        teacher,  # type: ignore[arg-type]
+        students=record["n"],
+        activation=_recorded_activation(name, record.get("activation_digest"), functions),
+        trainable_output="trainable_output" in record,
+        **charges,  # type: ignore[arg-type]
+    )
     if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
         raise InputError(
             f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"
         )
     return problem
+
+
+def _recorded_activation(name: str, digest: str | None, functions: bool) -> Activation:
+    """Return the activation that a record names, if it is still the same."""
+    if digest is not None and not functions:
+        raise InputError(f"the problem's activation {name!r} is a user's function, and loading it was not allowed")
+    if digest is None and is_function_name(name):
+        raise InputError(f"the problem's activation {name!r} is a user's function, but its digest is missing")
+    found = activation(name)
+    if found.digest != digest:
+        raise InputError(f"the activation {name!r} is not the function that the problem was made with; it has changed")
+    return found

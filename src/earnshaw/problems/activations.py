@@ -1,0 +1,300 @@
+"""Activations by name, and functions of the user's own: what they are called, where they live, and plain facts about them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import json
+import math
+import os
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earnshaw.errors import InputError
+
+Array = NDArray[np.float64]
+MAX_DEGREE = 30
+GRID = np.linspace(-12.0, 12.0, 97) + 0.01 * math.sqrt(2)  # no round numbers: their values are rounded in a digest
+
+_erf = np.vectorize(math.erf, otypes=[float])
+
+# Functions of x alone; leaky and hermite also take their parameter.
+_PLAIN: dict[str, Callable[[Array], Array]] = {
+    "relu": lambda x: np.maximum(x, 0.0),
+    "sign": np.sign,
+    "erf": _erf,
+    "sigmoid": lambda x: 0.5 + 0.5 * np.tanh(0.5 * x),
+    "tanh": np.tanh,
+    "softplus": lambda x: np.logaddexp(0.0, x),
+    "gelu": lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2))),
+}
+KNOWN = "relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu"
+
+
+@dataclass(frozen=True)
+class Activation:
+    """An activation sigma: its name and what the problem needs to know of it.
+
+    Attributes
+    ----------
+    name : what a user writes and a record keeps: ``leaky:0.1``, ``my.py:swish``.
+    kind : the part before the colon, or ``function`` for a function of the user's own.
+    parameter : the slope of ``leaky``, the degree of ``hermite``.
+    homogeneous : p when sigma(r x) = r^p sigma(x) for every r > 0 (ReLU 1, sign 0), else None.
+    odd : whether sigma(-x) = -sigma(x).
+    vanishes_at_zero : whether a neuron vanishes as its weights shrink to 0.
+    digest : a hash of a user's function, by its source and its values; None for the others.
+    """
+
+    name: str
+    kind: str
+    parameter: float | None = None
+    homogeneous: int | None = None
+    odd: bool = False
+    vanishes_at_zero: bool = True
+    digest: str | None = None
+    function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
+
+    def __call__(self, x: Array) -> Array:
+        """Return sigma(x), elementwise, in NumPy."""
+        x = np.asarray(x, dtype=np.float64)
+        if self.function is not None:
+            return _values(self.name, self.function, x)
+        if self.kind == "leaky":
+            return np.where(x > 0, x, float(self.parameter or 0.0) * x)
+        if self.kind == "hermite":
+            degree = int(self.parameter or 0)
+            basis = np.eye(degree + 1)[degree] / math.sqrt(math.factorial(degree))
+            return np.polynomial.hermite_e.hermeval(x, basis)
+        return _PLAIN[self.kind](x)
+
+    def __str__(self) -> str:
+        """Return the name, as objectives and messages show it."""
+        return self.name
+
+    def second_moment(self, norms: Array) -> Array:
+        r"""Return :math:`E[\sigma(r z)^2]`, z normal, for each norm r, by the trapezoid rule: right to a few digits at least."""
+        nodes = np.linspace(-12.0, 12.0, 2401)
+        weights = np.exp(-0.5 * nodes**2) * (nodes[1] - nodes[0]) / math.sqrt(2 * math.pi)
+        return np.array([float(self(r * nodes) ** 2 @ weights) for r in np.ravel(norms)]).reshape(np.shape(norms))
+
+
+def activation(given: str | Callable[..., Any] | Activation) -> Activation:
+    """Return the activation of this name, or of this function; what cannot be used raises :class:`InputError`.
+
+    Parameters
+    ----------
+    given : str, callable or Activation
+        One of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``; ``module:function`` or
+        ``path/to/file.py:function``; or the function itself. A function takes an array and returns one of the same
+        shape, entry by entry; it is written with ``jax.numpy``.
+    """
+    if isinstance(given, Activation):
+        return given
+    if callable(given):
+        home, name = getattr(given, "__module__", None), getattr(given, "__qualname__", type(given).__name__)
+        return _of_function(f"{home}:{name}" if home else name, given)
+    if not isinstance(given, str):
+        raise InputError(f"the activation is {given!r}; give a name ({KNOWN}), module:function, or a function")
+    kind, _, rest = given.partition(":")
+    if kind == "leaky":
+        return _leaky(given, rest)
+    if kind == "hermite":
+        return _hermite(given, rest)
+    if given in _PLAIN:
+        return _PLAIN_FACTS[given]
+    if is_function_name(given):
+        return _of_function(given, load_function(given))
+    raise InputError(f"unknown activation {given!r}; choose one of {KNOWN}, or module:function for your own")
+
+
+def is_function_name(name: str) -> bool:
+    """Whether this is ``module:function`` or ``file.py:function`` rather than a name of ours."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and kind not in {"leaky", "hermite", *_PLAIN}
+
+
+_PLAIN_FACTS = {
+    "relu": Activation("relu", "relu", homogeneous=1),
+    "sign": Activation("sign", "sign", homogeneous=0, odd=True, vanishes_at_zero=False),
+    "erf": Activation("erf", "erf", odd=True),
+    "sigmoid": Activation("sigmoid", "sigmoid", vanishes_at_zero=False),
+    "tanh": Activation("tanh", "tanh", odd=True),
+    "softplus": Activation("softplus", "softplus", vanishes_at_zero=False),
+    "gelu": Activation("gelu", "gelu"),
+}
+
+
+def _leaky(given: str, rest: str) -> Activation:
+    try:
+        slope = float(rest)
+    except ValueError:
+        slope = math.nan
+    if not math.isfinite(slope) or abs(slope) > 1e6:
+        raise InputError(f"the activation {given!r} has no usable slope; write for example leaky:0.1")
+    return Activation(f"leaky:{slope!r}", "leaky", parameter=slope, homogeneous=1, odd=slope == 1)
+
+
+def _hermite(given: str, rest: str) -> Activation:
+    if not rest.isdecimal() or not 1 <= int(rest) <= MAX_DEGREE:
+        raise InputError(f"the activation {given!r} has no usable degree; write hermite:1 to hermite:{MAX_DEGREE}")
+    degree = int(rest)
+    odd = degree % 2 == 1
+    return Activation(
+        f"hermite:{degree}",
+        "hermite",
+        parameter=degree,
+        homogeneous=1 if degree == 1 else None,
+        odd=odd,
+        vanishes_at_zero=odd,
+    )
+
+
+# ---- functions of the user's own ---------------------------------------------------------------------------------
+
+
+def load_function(name: str) -> Any:
+    """Return what ``module:name`` or ``path/to/file.py:name`` stands for; what is not there raises :class:`InputError`.
+
+    Loading runs the module's code. The file's folder and the current folder are where its own imports are looked for.
+    """
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute:
+        raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
+    try:
+        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+    except FileNotFoundError:
+        raise InputError(
+            f"{name!r} cannot be loaded: there is no file {place} in {Path.cwd().name or '/'}; give its path"
+        ) from None
+    except Exception as error:  # whatever the user's file raises when it runs
+        raise InputError(f"{name!r} cannot be loaded: importing {place} raised {_said(error)}") from None
+    found = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        raise InputError(f"{name!r} cannot be loaded: {place} has no {attribute}; check the spelling")
+    return found
+
+
+def _module(name: str) -> Any:
+    with _search(os.getcwd()):
+        return importlib.import_module(name)
+
+
+def _module_of_file(path: Path) -> Any:
+    text = path.read_bytes()
+    return _run_file(path.resolve(), hashlib.sha256(text).hexdigest())
+
+
+@functools.lru_cache(maxsize=64)
+def _run_file(path: Path, content: str) -> Any:
+    """Run a file as a module, once for each content."""
+    spec = importlib.util.spec_from_file_location(f"earnshaw_user_{path.stem}_{content[:8]}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    with _search(str(path.parent)):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def _search(folder: str) -> Any:
+    """Look for imports in this folder too, last."""
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def _said(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def _of_function(name: str, function: Any) -> Activation:
+    """Check a function on a grid, and collect the facts about it."""
+    if not callable(function):
+        raise InputError(f"the activation {name!r} is {function!r:.60}, not a function; give one that takes an array")
+    at = functools.partial(_values, name, function)
+    values = at(GRID)
+    size = float(np.abs(values).max())
+    close = functools.partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
+    if size == 0:
+        raise InputError(f"the activation {name!r} is 0 everywhere on a grid from -12 to 12; nothing can be learned")
+    if not close(at(GRID[:91].reshape(7, 13)), values[:91].reshape(7, 13)) or not close(at(GRID[::-2]), values[::-2]):
+        raise InputError(
+            f"the activation {name!r} does not act on each number by itself; its value at x may depend on x alone"
+        )
+    doubled = at(2 * GRID)
+    degrees = [p for p in (0, 1, 2, 3) if close(doubled, 2.0**p * values)]
+    return Activation(
+        name,
+        "function",
+        homogeneous=degrees[0] if degrees else None,
+        odd=bool(close(at(-GRID), -values)),
+        vanishes_at_zero=bool(np.abs(at(np.array([-1e-9, 0.0, 1e-9]))).max() <= 1e-7 * size),
+        digest=_digest(function, values),
+        function=function,
+    )
+
+
+def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
+    """Return function(x) in double precision, or say in one sentence what is wrong with it."""
+    try:
+        with _double_precision():
+            given = np.asarray(function(x))
+    except Exception as error:  # whatever the user's function raises
+        raise InputError(
+            f"the activation {name!r} fails on an array of numbers ({_said(error)}); it must take an array and return "
+            "one of the same shape: write it with jax.numpy, jnp.where in place of if"
+        ) from None
+    if given.shape != x.shape:
+        raise InputError(
+            f"the activation {name!r} returns shape {given.shape} for an array of shape {x.shape}; it must return one "
+            "number for each number"
+        )
+    if given.dtype.kind not in "fiub" or given.dtype in (np.float16, np.float32):
+        raise InputError(
+            f"the activation {name!r} returns numbers of type {given.dtype}; real numbers in double precision are needed"
+        )
+    values = given.astype(np.float64)
+    if not np.isfinite(values).all():
+        where = x[~np.isfinite(values)].flat[0]
+        raise InputError(
+            f"the activation {name!r} is {values[~np.isfinite(values)].flat[0]} at x = {where:.6g}; it must be finite"
+        )
+    return values
+
+
+@contextlib.contextmanager
+def _double_precision() -> Any:
+    """Let a function written with JAX compute in double precision, if JAX is there at all."""
+    if "jax" not in sys.modules:
+        yield
+        return
+    with sys.modules["jax"].enable_x64(True):
+        yield
+
+
+def _digest(function: Callable[..., Any], values: Array) -> str:
+    """Hash the source, where there is one, and the values on a grid: either changes when the function does."""
+    try:
+        source = textwrap.dedent(inspect.getsource(function))
+    except (OSError, TypeError):
+        source = None
+    content = json.dumps([source, [f"{value + 0.0:.6e}" for value in values]])
+    return hashlib.sha256(content.encode()).hexdigest()
