@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
@@ -16,7 +15,7 @@ from earnshaw.numerics import lane_keys
 from earnshaw.problems.convnet import ConvNet
 
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
-_TEACHER, _START = 1, 0  # streams of one lane's key
+_START, _TEACHER = 0, 1  # streams of one lane's key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +35,9 @@ class SphereAndBall:
         """Return starts for teachers with filters (lanes, p) and output weights (lanes, k), one a lane."""
         p, k = filters.shape[-1], outputs.shape[-1]
         radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
-        v, a = (np.asarray(part) for part in _sphere_and_ball(lane_keys(seed, lanes), p, k))
-        return np.concatenate([v, radius[:, None] * a], -1)
+        normals = _normals(seed, lanes, _START, p + k + 2)
+        # k coordinates of a uniform point of the sphere in R^(k+2) are a uniform point of the ball in R^k
+        return np.concatenate([_units(normals[:, :p]), radius[:, None] * _units(normals[:, p:])[:, :k]], -1)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration with its defaults."""
@@ -72,15 +72,14 @@ class RandomTeachers:
 
     def draw(self, seed: int, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return filters (lanes, p) and output weights (lanes, k); lane by lane, as for starts."""
-        k = self.patches
-        filters, normals = (np.asarray(part) for part in _normals(lane_keys(seed, lanes), self.filter_size, k))
-        filters = filters / np.linalg.norm(filters, axis=-1, keepdims=True)
+        p, k = self.filter_size, self.patches
+        normals = _normals(seed, lanes, _TEACHER, p + k + 2)  # the shape of a start's: one program for both
         mean = np.full((len(lanes), k), self.ratio / k)
         if k == 1:
-            return filters, mean
-        contrast = normals - normals.mean(-1, keepdims=True)
-        contrast = contrast / np.linalg.norm(contrast, axis=-1, keepdims=True)
-        return filters, mean + math.sqrt(max(1 - self.ratio**2 / k, 0.0)) * contrast
+            return _units(normals[:, :p]), mean
+        contrast = normals[:, p : p + k]
+        contrast = _units(contrast - contrast.mean(-1, keepdims=True))
+        return _units(normals[:, :p]), mean + math.sqrt(max(1 - self.ratio**2 / k, 0.0)) * contrast
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration with its defaults."""
@@ -93,21 +92,15 @@ def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
     return np.stack([points * np.where(split, first, second) for first, second in SIGNS])
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _sphere_and_ball(keys: jax.Array, p: int, k: int) -> tuple[jax.Array, jax.Array]:
-    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        first, second, third = jax.random.split(jax.random.fold_in(key, _START), 3)
-        v, a = jax.random.normal(first, (p,)), jax.random.normal(second, (k,))
-        radius = jax.random.uniform(third) ** (1.0 / k)
-        return v / jnp.linalg.norm(v), radius * a / jnp.linalg.norm(a)
-
-    return jax.vmap(one)(keys)
+def _normals(seed: int, lanes: np.ndarray, stream: int, size: int) -> np.ndarray:
+    """Return standard normal numbers (lanes, size) of one of the streams of each lane."""
+    return np.asarray(_draw(lane_keys(seed, lanes), stream, size))
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _normals(keys: jax.Array, p: int, k: int) -> tuple[jax.Array, jax.Array]:
-    def one(key: jax.Array) -> tuple[jax.Array, jax.Array]:
-        first, second = jax.random.split(jax.random.fold_in(key, _TEACHER))
-        return jax.random.normal(first, (p,)), jax.random.normal(second, (k,))
+@functools.partial(jax.jit, static_argnums=2)
+def _draw(keys: jax.Array, stream: int, size: int) -> jax.Array:
+    return jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, stream), (size,)))(keys)
 
-    return jax.vmap(one)(keys)
+
+def _units(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
