@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Stop, run_lanes
+from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, descend
 from earnshaw.experiments import sweep
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
@@ -15,10 +15,10 @@ LANES = np.array([0, 1, 2, 544, 3, 4, 592, 5])
 DEFAULT = GradientDescent()
 
 
-def run(problem, descent=DEFAULT, lanes=LANES, batch=8, starts=None):
+def run(problem, descent=DEFAULT, lanes=LANES, batch=8, starts=None, **stopping):
     lanes = np.asarray(lanes)
     starts = Xavier().draw(problem, 0, lanes) if starts is None else starts
-    return run_lanes(problem, descent, starts, lanes, batch)
+    return descend(problem, descent, Stopping(**stopping), starts, lanes, batch)
 
 
 def names(runs):
@@ -69,7 +69,7 @@ def test_one_neuron_on_a_line_dies_when_it_starts_on_the_wrong_side(stop):
     """d = k = n = 1: from w < 0 descent shrinks to w = 0, where F = 1/4; from w > 0 it finds w = 1."""
     problem, lanes = TwoLayer(np.eye(1)), np.arange(64)
     starts = Xavier().draw(problem, 0, lanes)
-    runs = run(problem, GradientDescent(stop=stop), lanes, batch=32)[0]
+    runs = run(problem, lanes=lanes, batch=32, rule=stop)[0]
     wrong_side = starts[:, 0, 0] < 0
     assert 20 < wrong_side.sum() < 44
     assert names(runs) == ["DEGENERATE" if wrong else "GLOBAL" for wrong in wrong_side]
@@ -128,7 +128,7 @@ def test_a_step_that_is_too_long_is_halved_from_the_same_start():
 @pytest.mark.parametrize(("step", "halvings"), [(500.0, 3), (500.0, 0), (1e200, 2)])
 def test_a_run_that_cannot_be_saved_by_halving_has_diverged(step, halvings):
     problem = TwoLayer(standard_teacher(3))
-    runs = run(problem, GradientDescent(step=step, max_halvings=halvings), np.arange(8))[0]
+    runs = run(problem, GradientDescent(step=step), np.arange(8), max_halvings=halvings)[0]
     assert set(names(runs)) == {"DIVERGED"}
     assert (runs.halvings == halvings).all()
     assert (runs.steps == 50 * (halvings + 1)).all()
@@ -148,7 +148,7 @@ def test_a_lane_of_nan_is_an_outcome_and_does_not_disturb_the_others(six):
 
 @pytest.mark.parametrize("max_steps", [100, 130, 30])
 def test_the_step_limit(max_steps):
-    early = run(SIX, GradientDescent(max_steps=max_steps))[0]
+    early = run(SIX, max_steps=max_steps)[0]
     assert set(names(early)) == {"UNDECIDED"}
     assert (early.steps == max_steps).all()
     assert not early.by_value.any()
@@ -156,7 +156,7 @@ def test_the_step_limit(max_steps):
 
 
 def test_at_the_step_limit_the_papers_value_test_decides_in_paper_mode():
-    runs = run(SIX, GradientDescent(max_steps=1000, stop=Stop.PAPER))[0]
+    runs = run(SIX, max_steps=1000, rule=Stop.PAPER)[0]
     assert runs.by_value.all()
     assert (runs.steps == 1000).all()
     low = runs.value < 1e-3
@@ -167,7 +167,7 @@ def test_at_the_step_limit_the_papers_value_test_decides_in_paper_mode():
 @pytest.mark.parametrize("problem", [TwoLayer(standard_teacher(2), students=1), TwoLayer(2 * standard_teacher(6))])
 def test_the_papers_value_test_is_not_used_where_it_says_nothing(problem):
     """With n < k no run can be global or spurious; and F < 1e-3 is about orthonormal teachers."""
-    runs = run(problem, GradientDescent(max_steps=100, stop=Stop.PAPER))[0]
+    runs = run(problem, max_steps=100, rule=Stop.PAPER)[0]
     assert set(names(runs)) == {"UNDECIDED"}
     assert not runs.by_value.any()
 
@@ -223,7 +223,7 @@ def test_a_cancelled_piece_says_so():
         return len(calls) > 3
 
     with pytest.raises(InterruptedError):
-        run_lanes(SIX, DEFAULT, Xavier().draw(SIX, 0, LANES), LANES, 8, cancelled)
+        descend(SIX, DEFAULT, Stopping(), Xavier().draw(SIX, 0, LANES), LANES, 8, cancelled=cancelled)
     assert len(calls) == 4
 
 
@@ -245,7 +245,7 @@ def plain_gradient(weights, teacher):
 
 
 def test_a_trace_follows_plain_gradient_descent(six):
-    traced, trace = run(SIX, GradientDescent(trace=20))
+    traced, trace = run(SIX, trace=20)
     assert identical(traced, six), "looking at a run must not change it"
     assert run(SIX)[1] is None
     order = np.lexsort((trace.step, trace.run))
@@ -270,7 +270,7 @@ def test_a_trace_follows_plain_gradient_descent(six):
 
 def test_lanes_that_enter_later_are_traced_from_their_start():
     lanes = np.arange(12)
-    _, trace = run(SIX, GradientDescent(trace=20), lanes)
+    _, trace = run(SIX, lanes=lanes, trace=20)
     firsts = [np.flatnonzero(trace.run == lane)[0] for lane in lanes]
     assert (trace.step[firsts] == 0).all()
     assert np.array_equal(trace.weights[firsts], Xavier().draw(SIX, 0, lanes))
@@ -281,8 +281,8 @@ def test_lanes_that_enter_later_are_traced_from_their_start():
 def test_the_trace_of_a_restarted_run_is_that_of_its_last_attempt():
     """A run that diverges late and then converges fast must not keep moments of the lost attempt."""
     problem = TwoLayer(standard_teacher(3))
-    long, trace = run(problem, GradientDescent(step=2.4, trace=50), np.arange(8))
-    _, expected = run(problem, GradientDescent(step=1.2, trace=50), np.arange(8))
+    long, trace = run(problem, GradientDescent(step=2.4), np.arange(8), trace=50)
+    _, expected = run(problem, GradientDescent(step=1.2), np.arange(8), trace=50)
     assert long.steps.max() > 100
     for name, array in expected.__dict__.items():
         assert np.array_equal(getattr(trace, name), array), name

@@ -40,17 +40,17 @@ def test_lanes_near_minima_are_polished_to_rounding(polished):
     near = [0, 1, 3]
     assert result.convex.tolist() == [True, True, False, True]
     assert (result.gradient_norm[near] < 1e-14).all()
-    recomputed = np.linalg.norm(np.asarray(SIX.gradient(result.weights)), axis=(1, 2))
+    recomputed = np.linalg.norm(np.asarray(SIX.gradient(result.point)), axis=(1, 2))
     assert (recomputed[near] < 1e-14).all()
-    np.testing.assert_allclose(result.weights[:2], np.stack([MINIMUM] * 2), atol=1e-7)
-    np.testing.assert_allclose(result.weights[3], np.round(starts[3]), atol=1e-14)
-    np.testing.assert_allclose(result.value, SIX.value(result.weights), atol=1e-15)
-    np.testing.assert_allclose(result.distance, np.linalg.norm(result.weights - starts, axis=(1, 2)), rtol=1e-12)
+    np.testing.assert_allclose(result.point[:2], np.stack([MINIMUM] * 2), atol=1e-7)
+    np.testing.assert_allclose(result.point[3], np.round(starts[3]), atol=1e-14)
+    np.testing.assert_allclose(result.value, SIX.value(result.point), atol=1e-15)
+    np.testing.assert_allclose(result.distance, np.linalg.norm(result.point - starts, axis=(1, 2)), rtol=1e-12)
 
 
 def test_ritz_values_are_the_extreme_eigenvalues(polished):
     starts, result = polished
-    spectra = np.linalg.eigvalsh(np.asarray(SIX.hessian(result.weights)))
+    spectra = np.linalg.eigvalsh(np.asarray(SIX.hessian(result.point)))
     at_start = np.linalg.eigvalsh(np.asarray(SIX.hessian(starts)))
     np.testing.assert_allclose(result.smallest, spectra[:, 0], atol=1e-9)
     np.testing.assert_allclose(result.largest, spectra[:, -1], atol=1e-9)
@@ -60,7 +60,7 @@ def test_ritz_values_are_the_extreme_eigenvalues(polished):
 
 def test_the_radius_satisfies_its_equation_and_is_zero_without_convexity(polished):
     _, result = polished
-    bound = np.asarray(SIX.hessian_lipschitz(result.weights, result.radius))
+    bound = np.asarray(SIX.hessian_lipschitz(result.point, result.radius))
     near = [0, 1, 3]
     np.testing.assert_allclose((result.radius * bound)[near], 0.9 * result.smallest[near], rtol=1e-6)
     assert result.radius[2] == 0

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Stop
+from earnshaw.descent import GradientDescent, Stop, Stopping
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, Setting
 from earnshaw.problems import TwoLayer, standard_teacher
@@ -34,9 +34,9 @@ def test_the_hash_covers_what_determines_the_results():
         {"runs": 641},
         {"seed": 1},
         {"descent": GradientDescent(step=0.05)},
-        {"descent": GradientDescent(stop=Stop.PAPER)},
-        {"descent": GradientDescent(max_steps=100)},
-        {"descent": GradientDescent(trace=10)},
+        {"stopping": Stopping(rule=Stop.PAPER)},
+        {"stopping": Stopping(max_steps=100)},
+        {"stopping": Stopping(trace=10)},
     ]
     hashes = {dataclasses.replace(PLAN, **change).hash for change in others}
     assert len(hashes | {PLAN.hash}) == len(others) + 1

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Runs
+from earnshaw.descent import Outcome, Runs, Stopping
 from earnshaw.errors import InputError
 from earnshaw.experiments import Interrupted, Plan, Setting, families, load_summaries, run_plan, sweep
 from earnshaw.experiments import sweep as sweep_function
@@ -127,7 +127,7 @@ def test_summaries_are_read_back_with_their_times(finished):
 
 
 def test_a_trace_is_stored_beside_the_results(tmp_path):
-    plan = Plan(settings=PLAN.settings[1:], runs=150, descent=GradientDescent(trace=100), batches={"k1-n1": 32})
+    plan = Plan(settings=PLAN.settings[1:], runs=150, stopping=Stopping(trace=100), batches={"k1-n1": 32})
     run_plan(plan, tmp_path / "run")
     trace = read_npz(tmp_path / "run" / "k1-n1-trace.npz")
     arrays = read_npz(tmp_path / "run" / "k1-n1.npz")
@@ -232,7 +232,7 @@ def test_a_finished_folder_is_not_computed_again(finished, monkeypatch):
     def never(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(sys.modules[sweep_function.__module__], "run_lanes", never)
+    monkeypatch.setattr(sys.modules[sweep_function.__module__], "descend", never)
     again = run_plan(PLAN, path)
     assert again == found
     assert {file: file.stat().st_mtime_ns for file in path.glob("*.npz")} == before
@@ -248,7 +248,7 @@ def test_a_folder_of_another_plan_is_refused_untouched(finished):
 
 def test_an_error_in_a_piece_is_raised_and_leaves_a_folder_that_resumes(finished, tmp_path, monkeypatch):
     module = sys.modules[sweep_function.__module__]
-    real, calls = module.run_lanes, []
+    real, calls = module.descend, []
 
     def failing(*arguments):
         calls.append(1)
@@ -256,10 +256,10 @@ def test_an_error_in_a_piece_is_raised_and_leaves_a_folder_that_resumes(finished
             raise MemoryError("no memory")
         return real(*arguments)
 
-    monkeypatch.setattr(module, "run_lanes", failing)
+    monkeypatch.setattr(module, "descend", failing)
     with pytest.raises(MemoryError, match="no memory"):
         run_plan(PLAN, tmp_path / "run", workers=1)
-    monkeypatch.setattr(module, "run_lanes", real)
+    monkeypatch.setattr(module, "descend", real)
     run_plan(PLAN, tmp_path / "run", workers=1)
     assert results(tmp_path / "run") == results(finished[0])
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.landscapes import TwoLayerLandscape
+from earnshaw.descent.base import along, dots
+from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled
 
 LANCZOS_STEPS = 100
@@ -24,7 +27,7 @@ class Polished(NamedTuple):
     strictly minimal; ``distance`` is how far Newton's method moved.
     """
 
-    weights: jax.Array
+    point: jax.Array
     value: jax.Array
     gradient_norm: jax.Array
     convex: jax.Array
@@ -36,119 +39,117 @@ class Polished(NamedTuple):
 
 
 @compiled
-def polish(landscape: TwoLayerLandscape, weights: jax.Array) -> Polished:
-    """Follow Newton's method from each lane of weights (lanes, n, d), solving by conjugate gradients.
+def polish(landscape: Landscape, points: jax.Array) -> Polished:
+    """Follow Newton's method from each lane of points (lanes, *shape), solving by conjugate gradients.
 
     A lane stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian.
     """
-    start = weights
-    lanes = weights.shape[0]
+    start = points
+    lanes = points.shape[0]
 
     def improve(carry: tuple) -> tuple:
-        count, weights, gradient, norm, damping, active, convex = carry
-        step, convex_now = _conjugate_gradients(landscape, weights, gradient, active)
-        trial = weights + damping[:, None, None] * step
+        count, points, gradient, norm, damping, active, convex = carry
+        step, convex_now = _conjugate_gradients(landscape, points, gradient, active)
+        trial = points + along(damping, points) * step
         trial_gradient = landscape.gradient(trial)
         trial_norm = _norm(trial_gradient)
         convex = convex & (convex_now | ~active)
         better = active & convex & (trial_norm < norm)
-        weights = jnp.where(better[:, None, None], trial, weights)
-        gradient = jnp.where(better[:, None, None], trial_gradient, gradient)
+        points = jnp.where(along(better, points), trial, points)
+        gradient = jnp.where(along(better, points), trial_gradient, gradient)
         # Far away a full step may overshoot: shorten it. At rounding level nothing helps any more: stop.
         progress = better & (trial_norm < 0.9 * norm) | (norm > floor) & active
         damping = jnp.where(better, jnp.minimum(1.0, 4.0 * damping), 0.25 * damping)
-        return count + 1, weights, gradient, jnp.where(better, trial_norm, norm), damping, progress & convex, convex
+        return count + 1, points, gradient, jnp.where(better, trial_norm, norm), damping, progress & convex, convex
 
     def going(carry: tuple) -> jax.Array:
         return (carry[0] < NEWTON_STEPS) & jnp.any(carry[5])
 
-    gradient = landscape.gradient(weights)
+    gradient = landscape.gradient(points)
     norm = _norm(gradient)
-    floor = 1e-12 * (1.0 + _norm(weights))
+    floor = 1e-12 * (1.0 + _norm(points))
     every = jnp.ones(lanes, dtype=bool)
-    carry = (0, weights, gradient, norm, jnp.ones(lanes), jnp.isfinite(norm), every)
-    _, weights, gradient, norm, _, _, convex = jax.lax.while_loop(going, improve, carry)
-    smallest, largest = _lanczos(landscape, jnp.concatenate([weights, start]))
+    carry = (0, points, gradient, norm, jnp.ones(lanes), jnp.isfinite(norm), every)
+    _, points, gradient, norm, _, _, convex = jax.lax.while_loop(going, improve, carry)
+    smallest, largest = jax.lax.map(functools.partial(_lanczos, landscape), jnp.stack([points, start]))
     return Polished(
-        weights=weights,
-        value=landscape.value(weights),
+        point=points,
+        value=landscape.value(points),
         gradient_norm=norm,
         convex=convex & (norm <= floor),
-        smallest=smallest[:lanes],
-        largest=largest[:lanes],
-        smallest_at_start=smallest[lanes:],
-        radius=_unique_radius(landscape, weights, 0.9 * smallest[:lanes]),
-        distance=_norm(weights - start),
+        smallest=smallest[0],
+        largest=largest[0],
+        smallest_at_start=smallest[1],
+        radius=_unique_radius(landscape, points, 0.9 * smallest[0]),
+        distance=_norm(points - start),
     )
 
 
 def _norm(array: jax.Array) -> jax.Array:
-    return jnp.sqrt(_dot(array, array))
-
-
-def _dot(first: jax.Array, second: jax.Array) -> jax.Array:
-    return jnp.sum(first * second, (-2, -1))
+    return jnp.sqrt(dots(array, array))
 
 
 def _conjugate_gradients(
-    landscape: TwoLayerLandscape, weights: jax.Array, gradient: jax.Array, active: jax.Array
+    landscape: Landscape, points: jax.Array, gradient: jax.Array, active: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
     """Solve H s = -gradient for each active lane to a millionth; also return whether all curvature met was positive."""
-    hessian = jax.linearize(landscape.gradient, weights)[1]
-    limit = weights.shape[-2] * weights.shape[-1] + 50
-    goal = 1e-12 * _dot(gradient, gradient)
+    hessian = jax.linearize(landscape.gradient, points)[1]
+    limit = math.prod(points.shape[1:]) + 50
+    goal = 1e-12 * dots(gradient, gradient)
 
     def body(carry: tuple) -> tuple:
         count, step, residual, direction, square, active, convex = carry
         image = hessian(direction)
-        curvature = _dot(direction, image)
+        curvature = dots(direction, image)
         convex = convex & ((curvature > 0) | ~active)
         active = active & convex
-        rate = jnp.where(active, square / jnp.where(active, curvature, 1.0), 0.0)[:, None, None]
-        step = step + rate * direction
-        residual = residual - rate * image
-        new_square = _dot(residual, residual)
-        direction = residual + (new_square / jnp.where(square > 0, square, 1.0))[:, None, None] * direction
+        rate = jnp.where(active, square / jnp.where(active, curvature, 1.0), 0.0)
+        step = step + along(rate, step) * direction
+        residual = residual - along(rate, step) * image
+        new_square = dots(residual, residual)
+        turn = new_square / jnp.where(square > 0, square, 1.0)
+        direction = residual + along(turn, residual) * direction
         return count + 1, step, residual, direction, new_square, active & (new_square > goal), convex
 
     def going(carry: tuple) -> jax.Array:
         return (carry[0] < limit) & jnp.any(carry[5])
 
     residual = -gradient
-    square = _dot(residual, residual)
-    convex = jnp.ones(weights.shape[0], dtype=bool)
-    start = (0, jnp.zeros_like(weights), residual, residual, square, active & (square > 0), convex)
+    square = dots(residual, residual)
+    convex = jnp.ones(points.shape[0], dtype=bool)
+    start = (0, jnp.zeros_like(points), residual, residual, square, active & (square > 0), convex)
     result = jax.lax.while_loop(going, body, start)
     return result[1], result[6]
 
 
-def _lanczos(landscape: TwoLayerLandscape, weights: jax.Array) -> tuple[jax.Array, jax.Array]:
+def _lanczos(landscape: Landscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the extreme Ritz values of the Hessian at each lane.
 
     Plain Lanczos: rounding makes it repeat eigenvalues that it has found, which does not hurt the extremes.
     """
-    lanes, n, d = weights.shape
-    length = min(LANCZOS_STEPS, 2 * n * d)
-    hessian = jax.linearize(landscape.gradient, weights)[1]
-    first = jax.random.normal(jax.random.key(0), (n, d))
-    first = jnp.broadcast_to(first / jnp.linalg.norm(first), weights.shape)
+    lanes, size = points.shape[0], math.prod(points.shape[1:])
+    length = min(LANCZOS_STEPS, 2 * size)
+    hessian = jax.linearize(landscape.gradient, points)[1]
+    first = jax.random.normal(jax.random.key(0), points.shape[1:])
+    first = jnp.broadcast_to(first / jnp.linalg.norm(first), points.shape)
 
     def body(carry: tuple, _: None) -> tuple:
         before, vector, beta, alive, initial = carry
-        image = hessian(vector) - beta[:, None, None] * before
-        alpha = _dot(image, vector)
-        image = image - alpha[:, None, None] * vector
+        image = hessian(vector) - along(beta, points) * before
+        alpha = dots(image, vector)
+        image = image - along(alpha, points) * vector
         new_beta = _norm(image)
         # After an invariant subspace is exhausted, repeat a value already found: it changes no extreme.
         initial = jnp.where(jnp.isnan(initial), alpha, initial)
         alpha = jnp.where(alive, alpha, initial)
         alive = alive & (new_beta > 1e-10)
         new_beta = jnp.where(alive, new_beta, 0.0)
-        vector, before = image * jnp.where(alive, 1.0 / jnp.where(alive, new_beta, 1.0), 0.0)[:, None, None], vector
+        inverse = jnp.where(alive, 1.0 / jnp.where(alive, new_beta, 1.0), 0.0)
+        vector, before = image * along(inverse, image), vector
         return (before, vector, new_beta, alive, initial), (alpha, new_beta)
 
     zero = jnp.zeros(lanes)
-    start = (jnp.zeros_like(weights), first, zero, jnp.ones(lanes, dtype=bool), jnp.full(lanes, jnp.nan))
+    start = (jnp.zeros_like(points), first, zero, jnp.ones(lanes, dtype=bool), jnp.full(lanes, jnp.nan))
     _, (diagonal, beside) = jax.lax.scan(body, start, None, length=length)
     return _extreme_eigenvalues(diagonal, beside[:-1])
 
@@ -189,25 +190,23 @@ def _extreme_eigenvalues(diagonal: jax.Array, beside: jax.Array) -> tuple[jax.Ar
     return locate(1), locate(diagonal.shape[0])
 
 
-def _unique_radius(landscape: TwoLayerLandscape, weights: jax.Array, smallest: jax.Array) -> jax.Array:
-    """Return R with R L(R) = smallest, or 0 where smallest is not positive."""
+def _unique_radius(landscape: Landscape, points: jax.Array, smallest: jax.Array) -> jax.Array:
+    """Return R with R L(R) = smallest, 0 where smallest is not positive, NaN where no L is known."""
     smallest = jnp.maximum(smallest, 0.0)
 
     def body(_: jax.Array, radius: jax.Array) -> jax.Array:
-        return 0.5 * (radius + smallest / landscape.hessian_lipschitz(weights, radius))
+        return 0.5 * (radius + smallest / landscape.hessian_lipschitz(points, radius))
 
     return jax.lax.fori_loop(0, 40, body, jnp.zeros_like(smallest))
 
 
-def settle(
-    landscape: TwoLayerLandscape, weights: np.ndarray, iterations: int = 20
-) -> tuple[np.ndarray, float, np.ndarray]:
+def settle(landscape: Landscape, points: np.ndarray, iterations: int = 20) -> tuple[np.ndarray, float, np.ndarray]:
     """Follow Newton's method from one point to a stationary point of any kind, with the full Hessian.
 
     Steps that do not lower the gradient's norm are not taken, and near-null directions are left alone, so that a
     degenerate point stays where it is. Returns the point, its gradient's norm and the Hessian's eigenvalues.
     """
-    point = np.asarray(weights, dtype=np.float64)
+    point = np.asarray(points, dtype=np.float64)
     gradient = np.asarray(landscape.gradient(jnp.asarray(point)))
     values, vectors = np.linalg.eigh(np.asarray(landscape.hessian(jnp.asarray(point))))
     for _ in range(iterations):

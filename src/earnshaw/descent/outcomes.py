@@ -6,11 +6,15 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.problems import TwoLayer
+
+if TYPE_CHECKING:
+    from earnshaw.descent.ledger import Ledger
 
 Array = NDArray[np.float64]
 
@@ -62,10 +66,11 @@ class Runs:
     outcome : codes of :class:`Outcome`.
     value, gradient_norm : the loss and its gradient's norm at ``weights``.
     min_eigenvalue : the Hessian's smallest eigenvalue in R^(d+1) at ``weights``; NaN where it was not computed.
-    steps : gradient steps taken, those before a restart included.
+    steps : steps taken, those before a restart included.
+    gradients, hessians : how many gradients, and Hessians or products with one, they cost.
     halvings : how often the step was halved after a divergence.
     by_value : whether the paper's value test at the step limit decided the outcome.
-    weights : (runs, n, d), the polished point (the last iterate where no polish applies).
+    weights : (runs, n, d), or (runs, n, d + 1) with trained output weights last: the polished point (the last iterate where no polish applies).
     last_weights : (runs, n, d), the last iterate of the descent, from which the polish started.
     """
 
@@ -76,6 +81,8 @@ class Runs:
     gradient_norm: Array
     min_eigenvalue: Array
     steps: NDArray[np.int64]
+    gradients: NDArray[np.int64]
+    hessians: NDArray[np.int64]
     halvings: NDArray[np.int64]
     by_value: NDArray[np.bool_]
     weights: Array
@@ -108,6 +115,25 @@ class Runs:
         """How many runs had each outcome, by name; outcomes that did not occur are left out."""
         counts = np.bincount(self.outcome, minlength=len(_ORDER))
         return {outcome.name: int(counts[outcome.code]) for outcome in Outcome if counts[outcome.code]}
+
+    @classmethod
+    def of(cls, problem: TwoLayer, lanes: NDArray[np.int64], ledger: Ledger) -> Runs:
+        """Return the results of the lanes of a ledger."""
+        return cls(
+            problem=problem,
+            run=np.asarray(lanes, dtype=np.int64),
+            outcome=ledger.outcome,
+            value=ledger.value,
+            gradient_norm=ledger.gradient_norm,
+            min_eigenvalue=np.full(len(lanes), np.nan),
+            steps=ledger.steps + ledger.wasted,
+            gradients=ledger.gradients,
+            hessians=ledger.hessians,
+            halvings=ledger.halvings,
+            by_value=ledger.by_value,
+            weights=ledger.points,
+            last_weights=ledger.last_points,
+        )
 
     @classmethod
     def join(cls, parts: Sequence[Runs]) -> Runs:

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import GradientDescent
+from earnshaw.descent import Descent, GradientDescent, Stopping
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
-from earnshaw.starts import Xavier
+from earnshaw.starts import Start, Xavier
 from earnshaw.store import digest
 
-BATCHES_PER_PIECE = 4
+BATCHES_PER_PIECE = 8
 CPU_BATCH = 64
 GPU_BATCH = 16_384
 MAX_RUNS = 2**32 - 1
@@ -50,8 +50,9 @@ class Plan:
     settings: tuple[Setting, ...]
     runs: int = 1000
     seed: int = 0
-    start: Xavier = field(default_factory=Xavier)
-    descent: GradientDescent = field(default_factory=GradientDescent)
+    start: Start = field(default_factory=Xavier)
+    descent: Descent = field(default_factory=GradientDescent)
+    stopping: Stopping = field(default_factory=Stopping)
     batches: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,6 +79,7 @@ class Plan:
             "problems": {setting.name: digest(setting.problem.to_json()) for setting in self.settings},
             "start": self.start.to_json(),
             "descent": self.descent.to_json(),
+            "stopping": self.stopping.to_json(),
             "seed": self.seed,
             "runs": self.runs,
         }

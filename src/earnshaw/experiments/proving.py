@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from earnshaw.descent import GradientDescent
 from earnshaw.errors import InputError
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.numerics import TOLERANCES
@@ -140,7 +141,12 @@ def prove_sweep(
 
 
 def _in_basins(plan: Plan, setting: Setting, folder: Path, proofs: list[Proof]) -> int:
-    """Count the runs whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin."""
+    """Count the runs whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin.
+
+    The basins are those of gradient descent; runs of another optimiser are not counted.
+    """
+    if not isinstance(plan.descent, GradientDescent):
+        return 0
     arrays = read_npz(folder / f"{setting.name}.npz")
     inside = 0
     for weights, last, run, family in zip(

@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import GradientDescent, Outcome, Runs, Stop, Trace, run_lanes
+from earnshaw.descent import Descent, Outcome, Runs, Stop, Stopping, Trace, descend
+from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import InputError
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.summary import Summary, families, result_arrays, summarise, with_eigenvalues
 from earnshaw.numerics import compile_seconds
 from earnshaw.problems import TwoLayer
+from earnshaw.starts import Start
+from earnshaw.starts import start as named_start
 from earnshaw.store import RunFolder, read_json, write_json, write_npz
 from earnshaw.threads import one_blas_thread
 
@@ -57,7 +60,9 @@ class _Piece:
 def _compute(plan: Plan, setting: Setting, lanes: np.ndarray, cancelled: Callable[[], bool]) -> _Piece:
     begin, compiling = time.perf_counter(), compile_seconds()
     starts = plan.start.draw(setting.problem, plan.seed, lanes)
-    runs, trace = run_lanes(setting.problem, plan.descent, starts, lanes, plan.batches[setting.name], cancelled)
+    runs, trace = descend(
+        setting.problem, plan.descent, plan.stopping, starts, lanes, plan.batches[setting.name], plan.seed, cancelled
+    )
     compiling = compile_seconds() - compiling
     return _Piece(runs, trace, time.perf_counter() - begin - compiling, compiling)
 
@@ -67,24 +72,26 @@ def sweep(
     students: int | None = None,
     runs: int = 1000,
     seed: int = 0,
-    step: float = 0.1,
+    optimizer: str | Descent = "gd:0.1",
+    start: str | Start = "xavier",
     stop: Stop = Stop.EARLY,
     max_steps: int = 200_000,
     batch: int | None = None,
     workers: int | None = None,
 ) -> Runs:
-    """Run gradient descent from ``runs`` random starts on one problem and return what became of each run.
+    """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
-    Nothing is written; use the command ``earnshaw sweep`` for a folder that can be resumed. The result depends on the
+    ``optimizer`` and ``start`` are names (see :func:`earnshaw.optimizer`, :func:`earnshaw.start`) or objects. Nothing is written; use the command ``earnshaw sweep`` for a folder that can be resumed. The result depends on the
     arguments alone, not on ``workers``.
     """
     setting = Setting(problem if students is None else problem.with_students(students))
-    descent = GradientDescent(step=step, stop=stop, max_steps=max_steps)
     plan = Plan(
         settings=(setting,),
         runs=runs,
         seed=seed,
-        descent=descent,
+        start=named_start(start),
+        descent=named_optimizer(optimizer),
+        stopping=Stopping(rule=stop, max_steps=max_steps),
         batches={setting.name: batch} if batch is not None else {},
     )
     collected: dict[str, _Piece] = {}
@@ -188,7 +195,7 @@ def _finish(plan: Plan, setting: Setting, folder: RunFolder, times: _Times) -> N
     parts = [Runs(setting.problem, **{name: arrays[name] for name in Runs.array_names()}) for arrays in stored]
     runs, kept, found = _with_families(Runs.join(parts))
     write_npz(folder.path / f"{setting.name}.npz", result_arrays(runs, kept, found))
-    if plan.descent.trace:
+    if plan.stopping.trace:
         names = ("run", "step", "value", "gradient_norm", "weights")
         trace = {name: np.concatenate([arrays[f"trace_{name}"] for arrays in stored]) for name in names}
         write_npz(folder.path / f"{setting.name}-trace.npz", trace)

@@ -50,7 +50,7 @@ class Landscape(Protocol):
         """Return the Hessian applied to a direction, of the point's shape."""
         ...
 
-    def take(self: Self, index: jax.Array | np.ndarray) -> Self:
+    def take(self: Self, index: jax.Array | np.ndarray | int) -> Self:
         """Return the landscape of these lanes: itself when it is one for all."""
         return self
 

@@ -95,7 +95,7 @@ class TwoLayerLandscape:
         """The potential of the activation."""
         return potential(self.activation)
 
-    def take(self, index: jax.Array | np.ndarray) -> TwoLayerLandscape:
+    def take(self, index: jax.Array | np.ndarray | int) -> TwoLayerLandscape:
         """Return the landscape of these lanes: this one, which is the same for all."""
         return self
 

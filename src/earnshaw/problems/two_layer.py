@@ -135,6 +135,11 @@ class TwoLayer:
         """Dimension d of the inputs."""
         return self.teacher.shape[1]
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a student: (n, d), or (n, d + 1) with trainable output weights."""
+        return self.students, self.dimension + self.trainable_output
+
     def with_students(self, students: int) -> TwoLayer:
         """Return the same teacher with another number of student neurons."""
         if students == self.students:

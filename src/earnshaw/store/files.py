@@ -81,3 +81,17 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     except Exception as error:  # zipfile, zlib and numpy report damage by a dozen classes
         raise InputError(f"{path} is not a readable .npz file ({error}); it is damaged or of another kind") from error
     raise InputError(f"{path} is a single array, not an .npz archive")
+
+
+def read_npy(path: Path, what: str) -> np.ndarray:
+    """Read one array from an ``.npy`` file; ``what`` names it in messages. Damage raises :class:`InputError`."""
+    try:
+        array = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+    except OSError as error:
+        raise InputError(f"cannot read {what} {path} ({error.strerror or error})") from None
+    except Exception as error:  # numpy and zipfile report damage by several classes
+        raise InputError(f"{what} {path} is not a .npy array ({error}); save one with numpy.save") from None
+    if not isinstance(array, np.ndarray):
+        array.close()
+        raise InputError(f"{what} {path} is an archive of several arrays; save the one array with numpy.save")
+    return array

@@ -1,0 +1,47 @@
+"""A two-layer student's descent, from starts to fates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from earnshaw.descent.base import Descent
+from earnshaw.descent.gradient_descent import GradientDescent
+from earnshaw.descent.judge import NewtonJudge
+from earnshaw.descent.lanes import run_lanes
+from earnshaw.descent.outcomes import Outcome, Runs, Trace
+from earnshaw.descent.stopping import Stop, Stopping
+from earnshaw.landscapes import landscape
+from earnshaw.problems import TwoLayer
+
+
+def descend(
+    problem: TwoLayer,
+    descent: Descent,
+    stopping: Stopping,
+    starts: np.ndarray,
+    lanes: np.ndarray,
+    batch: int,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Runs, Trace | None]:
+    """Run a student from every start (lanes, n, d) and say what became of each run; see :func:`run_lanes`.
+
+    An optimiser with a constant step may tremble about a minimum for ever. A run that is undecided at its step limit,
+    but finite, is therefore finished by plain gradient descent from where it stands, and gets the fate of that.
+    """
+    energy = landscape(problem)
+    judge = NewtonJudge.of(problem, energy, descent, stopping)
+    ledger, trace = run_lanes(energy, descent, judge, stopping, starts, lanes, batch, seed, cancelled)
+    left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
+    if left.size and stopping.rule is Stop.EARLY and not isinstance(descent, GradientDescent):
+        plain, limits = GradientDescent(), Stopping(max_steps=stopping.max_steps)
+        judge = NewtonJudge.of(problem, energy, plain, limits)
+        last = ledger.last_points[left]
+        finish, _ = run_lanes(energy, plain, judge, limits, last, lanes[left], batch, seed, cancelled)
+        for lane, place in enumerate(left.tolist()):
+            outcome = Outcome.from_code(int(finish.outcome[lane]))
+            end = finish.value[lane], finish.gradient_norm[lane]
+            ledger.close(place, finish.points[lane], ledger.last_points[place], *end, outcome)
+    return Runs.of(problem, lanes, ledger), trace

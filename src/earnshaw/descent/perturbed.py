@@ -1,0 +1,99 @@
+"""Perturbed gradient descent: gradient descent with a small kick whenever it seems to rest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.descent.base import Evaluations, along, dots
+from earnshaw.errors import InputError
+from earnshaw.landscapes.base import Landscape
+
+
+class PerturbedState(NamedTuple):
+    """Points, step lengths, keys, the last gradient's norm and the steps since the last kick."""
+
+    point: jax.Array
+    length: jax.Array
+    key: jax.Array
+    norm: jax.Array
+    since: jax.Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerturbedDescent:
+    """Gradient descent that adds a random vector, uniform in a ball, where the last gradient was small.
+
+    Reference: Jin, Ge, Netrapalli, Kakade & Jordan (2017), How to escape saddle points efficiently, Algorithm 1.
+
+    Attributes
+    ----------
+    step : the step length.
+    radius : of the ball of kicks.
+    threshold : a gradient of at most this norm is small.
+    wait : steps between two kicks at least.
+    check_every : the stop tests are made at multiples of this many of the run's own steps.
+    """
+
+    step: float = 0.1
+    radius: float = 0.01
+    threshold: float = 1e-3
+    wait: int = 200
+    check_every: int = 50
+
+    def __post_init__(self) -> None:
+        """Validate the settings."""
+        for name in ("step", "radius", "threshold"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise InputError(f"the {name} of perturbed descent is {value}; it must be a positive number")
+
+    def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> PerturbedState:
+        """Return the state of lanes at these points."""
+        lanes = points.shape[0]
+        return PerturbedState(
+            points, self.step * scale, keys, jnp.full(lanes, jnp.inf), jnp.zeros(lanes, dtype=jnp.int64)
+        )
+
+    def advance(self, landscape: Landscape, state: PerturbedState) -> PerturbedState:
+        """Return the state after one step of every lane."""
+        kicked = (state.norm <= self.threshold) & (state.since >= self.wait)
+
+        def kick(state: PerturbedState) -> tuple[jax.Array, jax.Array]:
+            keys = jax.vmap(lambda data: jax.random.split(jax.random.wrap_key_data(data, impl="threefry2x32")))(
+                state.key
+            )
+            noise = jax.vmap(lambda key: _in_ball(key, state.point.shape[1:]))(keys[:, 0])
+            point = jnp.where(along(kicked, noise), state.point + self.radius * noise, state.point)
+            return point, jnp.where(kicked[:, None], jax.random.key_data(keys[:, 1]), state.key)
+
+        point, key = jax.lax.cond(jnp.any(kicked), kick, lambda state: (state.point, state.key), state)
+        gradient = landscape.gradient(point)
+        return PerturbedState(
+            point=point - along(state.length, point) * gradient,
+            length=state.length,
+            key=key,
+            norm=jnp.sqrt(dots(gradient, gradient)),
+            since=jnp.where(kicked, 0, state.since + 1),
+        )
+
+    def evaluations(self, state: PerturbedState, steps: np.ndarray) -> Evaluations:
+        """One gradient a step."""
+        return Evaluations(steps, np.zeros_like(steps))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings with their defaults."""
+        numbers = {name: float(getattr(self, name)).hex() for name in ("step", "radius", "threshold")}
+        return {"kind": "perturbed-gd", **numbers, "wait": self.wait, "check_every": self.check_every}
+
+
+def _in_ball(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
+    """Return a point uniform in the unit ball: a random direction, and a radius with density proportional to r^(N-1)."""
+    direction, radius = jax.random.split(key)
+    vector = jax.random.normal(direction, shape)
+    return vector / jnp.linalg.norm(vector) * jax.random.uniform(radius) ** (1 / math.prod(shape))
