@@ -1,4 +1,4 @@
-"""The one exception a user's mistake raises: its message is the whole explanation."""
+"""What goes wrong, in words: the one exception a user's mistake raises, and the warning about accuracy."""
 
 from __future__ import annotations
 
@@ -8,3 +8,7 @@ class InputError(ValueError):
 
     The command line prints the message and exits with 2; it never shows a traceback for it.
     """
+
+
+class AccuracyWarning(UserWarning):
+    """A computed number may be less accurate than its digits suggest; the message says by how much and what to do."""

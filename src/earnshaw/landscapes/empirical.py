@@ -1,0 +1,124 @@
+"""The empirical risk of a one-hidden-layer network of probabilities, on data in memory."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.errors import InputError
+from earnshaw.landscapes.rows import Rows
+from earnshaw.potentials.bounded import bounded_activation
+
+_program = functools.partial(jax.jit, inline=True)
+
+
+@functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("neurons", "activation"))
+@dataclass(frozen=True)
+class EmpiricalRisk:
+    r"""Half the mean squared error on n labelled inputs,
+
+    .. math:: f_n(W) = \frac1{2n}\sum_{i=1}^n \Big(y_i - \frac1K\sum_{k=1}^K \phi(w_k\cdot x_i)\Big)^2 .
+
+    A point is the weights (K, d), neurons as rows; every method takes any leading batch axes, which share the data: one
+    matrix product serves all of them. The object is a JAX pytree whose leaves are the data.
+
+    Reference: Fu, Chi & Liang (2018), equations (5)-(6).
+    """
+
+    x: jax.Array
+    y: jax.Array
+    neurons: int
+    activation: str
+
+    @classmethod
+    def of(cls, rows: Rows, neurons: int, activation: str = "sigmoid") -> EmpiricalRisk:
+        """Return the risk of rows that fit in memory."""
+        bounded_activation(activation)
+        x, y = np.asarray(rows.x, dtype=np.float64), np.asarray(rows.y, dtype=np.float64)
+        return cls(jnp.asarray(x), jnp.asarray(y), neurons, activation)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (K, d) of one point."""
+        return self.neurons, self.x.shape[-1]
+
+    @property
+    def global_value(self) -> float | None:
+        """The least value: not known for a data set."""
+        return None
+
+    def take(self, index: jax.Array) -> EmpiricalRisk:
+        """Return the landscape of some lanes: the same for all."""
+        del index
+        return self
+
+    def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
+        """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""
+        array = np.asarray(weights, dtype=np.float64)
+        if array.shape[-2:] != self.shape:
+            raise InputError(
+                f"the weights have shape {array.shape}; this risk needs (..., {self.shape[0]}, {self.shape[1]})"
+            )
+        if not np.isfinite(array).all():
+            raise InputError("the weights hold NaN or infinite entries; all must be finite")
+        return jnp.asarray(array)
+
+    def _projections(self, weights: jax.Array) -> jax.Array:
+        """Return the inputs of all neurons, (lanes, K, n), from any batch axes."""
+        flat = weights.reshape(-1, self.x.shape[-1])
+        return jnp.matmul(flat, self.x.T).reshape(-1, self.neurons, self.x.shape[0])
+
+    @_program
+    def value(self, weights: jax.Array) -> jax.Array:
+        """Return the risk, shape (...)."""
+        (phi,) = bounded_activation(self.activation).derivatives(self._projections(weights), 0)
+        error = jnp.mean(phi, 1) - self.y
+        return (0.5 * jnp.mean(error * error, -1)).reshape(weights.shape[:-2])
+
+    @_program
+    def gradient(self, weights: jax.Array) -> jax.Array:
+        r"""Return :math:`\partial f_n/\partial w_k = \frac1{nK}\sum_i e_i\,\phi'(w_k\cdot x_i)\,x_i`, e the error, (..., K, d)."""
+        phi, slope = bounded_activation(self.activation).derivatives(self._projections(weights), 1)
+        error = jnp.mean(phi, 1, keepdims=True) - self.y
+        pull = (error * slope).reshape(-1, self.x.shape[0])
+        return jnp.matmul(pull, self.x).reshape(weights.shape) / (self.neurons * self.x.shape[0])
+
+    @_program
+    def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
+        """Return the Hessian applied to a direction (..., K, d), without forming it."""
+        return jax.jvp(self.gradient, (weights,), (direction,))[1]
+
+    @_program
+    def hessian(self, weights: jax.Array) -> jax.Array:
+        r"""Return the Hessian (..., K d, K d), rows ordered by neuron and then coordinate.
+
+        .. math:: H_{jl} = \frac1{n}\sum_i \Big(\frac{\phi'_j\phi'_l}{K^2} + \delta_{jl}\frac{e_i\phi''_j}{K}\Big) x_i x_i^T
+
+        One lane at a time, so that the memory is that of one: n times d doubles for each pair of neurons in turn.
+        """
+        K, d = self.shape
+        points = weights.reshape(-1, K, d)
+        return jax.lax.map(self._hessian, points).reshape(*weights.shape[:-2], K * d, K * d)
+
+    def _hessian(self, weights: jax.Array) -> jax.Array:
+        K, d = self.shape
+        phi, slope, bend = bounded_activation(self.activation).derivatives(jnp.matmul(weights, self.x.T), 2)
+        error = jnp.mean(phi, 0) - self.y
+        scale = 1.0 / (K * K * self.x.shape[0])
+        blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
+        for j in range(K):
+            for m in range(j, K):
+                factor = slope[j] * slope[m] + (K * error * bend[j] if j == m else 0.0)
+                blocks[j][m] = jnp.matmul((self.x * (scale * factor)[:, None]).T, self.x)
+                blocks[m][j] = blocks[j][m].T
+        full = jnp.block(blocks)
+        return 0.5 * (full + full.T)
+
+    @_program
+    def spectrum(self, weights: jax.Array) -> jax.Array:
+        """Return the Hessian's eigenvalues in ascending order, (..., K d)."""
+        return jnp.linalg.eigvalsh(self.hessian(weights))

@@ -1,0 +1,183 @@
+"""Algorithm 2: a first guess of the neurons from moments of the data; the paper's version and ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earnshaw.errors import InputError
+from earnshaw.landscapes.rows import Rows
+from earnshaw.potentials.bounded import BoundedActivation, bounded_activation
+from earnshaw.potentials.constants import MomentOrders, moment_orders, neuron_moment
+from earnshaw.starts.tensor.decomposition import Decomposition, decompose
+from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual, raw
+from earnshaw.starts.tensor.subspace import contracted, improved, top_eigenvectors
+
+Array = NDArray[np.float64]
+_NORMS = np.concatenate([[0.0], np.geomspace(1e-3, 50.0, 400)])
+
+
+@dataclass(frozen=True)
+class TensorGuess:
+    """What the tensor method found.
+
+    Attributes
+    ----------
+    weights : (K, d) array, the start.
+    frame : (d, K) array with orthonormal columns, the estimated span of the neurons.
+    misfit : how much of the core tensor its decomposition leaves, relative.
+    saturated : how many neurons had a moment beyond what any norm gives; those got twice the median norm.
+    """
+
+    weights: Array
+    frame: Array
+    misfit: float
+    saturated: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TensorStart:
+    """Algorithm 2 of Fu, Chi & Liang (2018).
+
+    Ours takes the residual of the label on 1 and x first (and the slope of that fit as M1), uses all rows for every
+    step, contracts with the direction of M1, and improves the subspace by some rounds. The paper's takes the raw label, a third of the rows for each step, one
+    random direction and no rounds.
+
+    Attributes
+    ----------
+    residual : whether to subtract the label's linear fit.
+    split : whether each of the three steps has its own third of the rows.
+    random_direction : whether the direction alpha is random instead of M1's.
+    rounds : rounds of :func:`~earnshaw.starts.tensor.subspace.improved`.
+    seed : root of the random direction and projections.
+    """
+
+    residual: bool = True
+    split: bool = False
+    random_direction: bool = False
+    rounds: int = 5
+    seed: int = 0
+
+    @classmethod
+    def paper(cls, seed: int = 0) -> TensorStart:
+        """Return the paper's version."""
+        return cls(residual=False, split=True, random_direction=True, rounds=0, seed=seed)
+
+    def guess(self, rows: Rows, neurons: int, activation: str = "sigmoid") -> TensorGuess:
+        """Return a start (K, d) for the risk of these rows; some ten passes over them, streamed."""
+        if not 1 <= neurons <= rows.dimension:
+            raise InputError(
+                f"{neurons} neurons were asked for in {rows.dimension} dimensions; moments can tell at most as many "
+                "neurons as dimensions: use fewer neurons"
+            )
+        phi = bounded_activation(activation)
+        orders = moment_orders(phi)
+        if orders.subspace is None or orders.directions is None or orders.magnitudes is None:
+            raise InputError(f"the moments of {activation} up to the fourth show no directions; use a random start")
+        first, second, third = self._parts(rows)
+        direction = self._direction(rows, orders)
+        frame = self._frame(first, orders, direction, neurons)
+        core = self._core(second, orders, direction, frame)
+        found = decompose(core, self.seed)
+        return self._with_lengths(third, phi, orders, direction, frame, found)
+
+    def _parts(self, rows: Rows) -> tuple[Rows, Rows, Rows]:
+        if not self.split:
+            return rows, rows, rows
+        if len(rows) < 3:
+            raise InputError(f"{len(rows)} rows cannot be split into three parts; give more data")
+        cuts = [0, len(rows) // 3, 2 * (len(rows) // 3), len(rows)]
+        return rows.part(cuts[0], cuts[1]), rows.part(cuts[1], cuts[2]), rows.part(cuts[2], cuts[3])
+
+    def _moments(self, rows: Rows, order: int) -> Moments:
+        if not self.residual:
+            return Moments(rows, raw)
+        label = LinearFit.of(rows)
+        return Moments(rows, quadratic_residual(rows, label) if order == 4 else label)
+
+    def _direction(self, rows: Rows, orders: MomentOrders) -> Array:
+        """Return alpha, a unit vector (d,)."""
+        chance = np.random.default_rng([self.seed, 3]).normal(size=rows.dimension)
+        if not self.random_direction and orders.magnitudes == 1:
+            mean = self._first(rows)
+            chance = mean if np.linalg.norm(mean) > 0 else chance
+        return chance / np.linalg.norm(chance)
+
+    def _first(self, rows: Rows) -> Array:
+        """Return M1: the slope of the linear fit, or the mean of y x."""
+        return LinearFit.of(rows).slope if self.residual else Moments(rows).first()
+
+    def _frame(self, rows: Rows, orders: MomentOrders, direction: Array, neurons: int) -> Array:
+        assert orders.subspace is not None
+        moments = self._moments(rows, orders.subspace)
+        frame = top_eigenvectors(contracted(moments, orders.subspace, direction), neurons)
+        return improved(moments, orders.subspace, frame, self.rounds)
+
+    def _core(self, rows: Rows, orders: MomentOrders, direction: Array, frame: Array) -> Array:
+        assert orders.directions is not None
+        moments = self._moments(rows, orders.directions)
+        if orders.directions == 3:
+            return moments.third_core(frame)
+        return moments.fourth_core(frame, direction)
+
+    def _with_lengths(
+        self,
+        rows: Rows,
+        phi: BoundedActivation,
+        orders: MomentOrders,
+        direction: Array,
+        frame: Array,
+        found: Decomposition,
+    ) -> TensorGuess:
+        r"""Solve for norms and signs.
+
+        .. math:: \beta = K \arg\min_\beta \Big|\sum_i \beta_i u_i - Q\Big|, \quad Q = M_l(I, a, \ldots, a), \qquad
+                  \beta_i = m_l(|w_i|)\, (a\cdot \bar w_i)^{l-1} \text{ up to the sign of } u_i .
+
+        The sign is found when l is odd; an even activation does not need it. For l = 2 our version fits the whole matrix
+        :math:`M_2 = \frac1K\sum_i m_2(|w_i|) u_iu_i^T`, which has no direction that may happen to miss a neuron.
+        """
+        assert orders.magnitudes is not None
+        order, K = orders.magnitudes, frame.shape[1]
+        units = found.directions @ frame.T  # (K, d)
+        moments = Moments(rows, raw) if order < 3 else self._moments(rows, order)
+        if order == 2 and not self.random_direction:
+            columns = (units[:, :, None] * units[:, None, :]).reshape(K, -1)
+            charges = K * np.linalg.lstsq(columns.T, self._moments(rows, 2).second().ravel(), rcond=None)[0]
+        else:
+            if order == 1:
+                target = self._first(rows)
+            elif order == 2:
+                target = moments.second() @ direction
+            else:
+                target = (moments.third_vector if order == 3 else moments.fourth_vector)(direction)
+            along = (units @ direction) ** (order - 1)
+            fitted = K * np.linalg.lstsq(units.T, target, rcond=None)[0]
+            charges = fitted / np.where(np.abs(along) > 1e-12, along, np.inf)
+        norms, flips = _norms(phi, order, charges)
+        bounded = np.isfinite(norms)
+        typical = float(np.median(norms[bounded])) if bounded.any() else _longest(phi, order)
+        norms = np.minimum(norms, 2 * typical)
+        signs = np.where(flips, -1.0, 1.0) if orders.signs_identifiable else np.ones(K)
+        return TensorGuess((signs * norms)[:, None] * units, frame, found.misfit, int((~bounded).sum()))
+
+
+def _norms(phi: BoundedActivation, order: int, charges: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the norms with m_l(norm) = |charge|, infinite beyond the reach of m_l, and whether the sign is flipped."""
+    table = neuron_moment(phi, order, _NORMS)
+    table[0] = 0.0
+    sign = 1.0 if table[np.argmax(np.abs(table))] > 0 else -1.0
+    table = sign * table
+    peak = int(np.argmax(table))
+    rising = np.maximum.accumulate(table[: peak + 1])
+    sizes = np.abs(charges)
+    norms = np.interp(sizes, rising, _NORMS[: peak + 1])
+    return np.where(sizes > rising[-1], np.inf, norms), sign * charges < 0
+
+
+def _longest(phi: BoundedActivation, order: int) -> float:
+    """Return the norm at which m_l reaches half of its supremum: what to use when every neuron is beyond it."""
+    table = np.abs(neuron_moment(phi, order, _NORMS[1:]))
+    return float(_NORMS[1:][np.argmax(table > 0.5 * table.max())])
