@@ -11,26 +11,33 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ConvNet": "problems",
     "TwoLayer": "problems",
     "standard_teacher": "problems",
     "InputError": "errors",
     "landscape": "landscapes",
+    "ConvNetLandscape": "landscapes",
     "SampledTwoLayer": "landscapes",
+    "stationary_points": "landscapes",
     "Outcome": "descent",
     "Runs": "descent",
     "Stop": "descent",
     "GradientDescent": "descent",
     "Family": "symmetry",
     "canonical": "symmetry",
+    "conv_sweep": "experiments",
     "families": "experiments",
     "sweep": "experiments",
     "prove": "proof",
+    "prove_convnet": "proof",
     "check": "proof",
     "explain": "proof",
     "Verdict": "proof",
 }
 
 __all__ = [
+    "ConvNet",
+    "ConvNetLandscape",
     "Family",
     "GradientDescent",
     "InputError",
@@ -43,21 +50,24 @@ __all__ = [
     "__version__",
     "canonical",
     "check",
+    "conv_sweep",
     "explain",
     "families",
     "landscape",
     "prove",
+    "prove_convnet",
     "standard_teacher",
+    "stationary_points",
     "sweep",
 ]
 
 if TYPE_CHECKING:
     from earnshaw.descent import GradientDescent, Outcome, Runs, Stop
     from earnshaw.errors import InputError
-    from earnshaw.experiments import families, sweep
-    from earnshaw.landscapes import SampledTwoLayer, landscape
-    from earnshaw.problems import TwoLayer, standard_teacher
-    from earnshaw.proof import Verdict, check, explain, prove
+    from earnshaw.experiments import conv_sweep, families, sweep
+    from earnshaw.landscapes import ConvNetLandscape, SampledTwoLayer, landscape, stationary_points
+    from earnshaw.problems import ConvNet, TwoLayer, standard_teacher
+    from earnshaw.proof import Verdict, check, explain, prove, prove_convnet
     from earnshaw.symmetry import Family, canonical
 
 

@@ -1,6 +1,8 @@
 """Descent: algorithms that move a batch of points downhill, and the verdict on where each one ended."""
 
 from earnshaw.descent.base import Descent, Evaluations
+from earnshaw.descent.convnet import BarrierJudge
+from earnshaw.descent.convnet_monitors import follow, hypotheses, monitors, phases
 from earnshaw.descent.descend import descend
 from earnshaw.descent.flow import Flow
 from earnshaw.descent.gradient_descent import GradientDescent
@@ -17,6 +19,7 @@ from earnshaw.descent.stochastic import StochasticDescent
 from earnshaw.descent.stopping import Stop, Stopping
 
 __all__ = [
+    "BarrierJudge",
     "Descent",
     "Evaluations",
     "Flow",
@@ -36,7 +39,11 @@ __all__ = [
     "Trace",
     "Units",
     "descend",
+    "follow",
+    "hypotheses",
+    "monitors",
     "optimizer",
+    "phases",
     "polish",
     "run_lanes",
     "settle",

@@ -1,11 +1,14 @@
 """Experiments: plan, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
+from earnshaw.experiments.convnet import ConvPlan, ConvRuns, Tries, best_of_four, conv_sweep, run_conv_plan
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
 from earnshaw.experiments.summary import Summary, families, load_summaries, summarise
 from earnshaw.experiments.sweep import Interrupted, SweepResult, run_plan, sweep
 
 __all__ = [
+    "ConvPlan",
+    "ConvRuns",
     "Interrupted",
     "Plan",
     "Proved",
@@ -13,10 +16,14 @@ __all__ = [
     "Summary",
     "SweepResult",
     "Target",
+    "Tries",
+    "best_of_four",
+    "conv_sweep",
     "families",
     "load_summaries",
     "prove_sweep",
     "prove_targets",
+    "run_conv_plan",
     "run_plan",
     "summarise",
     "sweep",

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from earnshaw.landscapes.base import Landscape
+from earnshaw.landscapes.convnet import ConvNetLandscape, SampledConvNet
+from earnshaw.landscapes.convnet_stationary import Stationarity, StationaryPoint, stationary_points
 from earnshaw.landscapes.sampled import SampledTwoLayer
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.problems import TwoLayer
 
-__all__ = ["Landscape", "SampledTwoLayer", "TwoLayerLandscape", "landscape"]
+__all__ = [
+    "ConvNetLandscape",
+    "Landscape",
+    "SampledConvNet",
+    "SampledTwoLayer",
+    "Stationarity",
+    "StationaryPoint",
+    "TwoLayerLandscape",
+    "landscape",
+    "stationary_points",
+]
 
 
 def landscape(problem: TwoLayer) -> TwoLayerLandscape:

@@ -85,7 +85,12 @@ class ConvNetLandscape:
         """The least loss: the student can equal the teacher."""
         return 0.0
 
-    def take(self, index: np.ndarray | jax.Array) -> ConvNetLandscape:
+    @property
+    def gauge(self) -> int:
+        """One direction is flat everywhere: the length of the filter."""
+        return 1
+
+    def take(self, index: np.ndarray | jax.Array | int) -> ConvNetLandscape:
         """Return the landscape of some lanes; itself when one teacher serves all."""
         return self if self.filter.ndim == 1 else jax.tree.map(lambda leaf: leaf[index], self)
 
@@ -214,6 +219,10 @@ class ConvNetLandscape:
         apply = jax.vmap(lambda row: self.hessian_vector(point, jnp.broadcast_to(row, point.shape)), out_axes=-1)
         return apply(jnp.eye(size))
 
+    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
+        """Return NaN: no test here needs a Lipschitz constant of the Hessian."""
+        return jnp.full(point.shape[:-1], jnp.nan)
+
     # ---- the three values that matter ------------------------------------------------------------------------------
 
     @property
@@ -243,6 +252,17 @@ class ConvNetLandscape:
         r"""The loss of the spurious point, :math:`\frac{W^2}{4}\,\frac{(\pi - 2)\kappa A + \pi S^2}{(\pi - 1)\kappa}`."""
         kappa = self.patches + PI - 1
         return self.norm**2 * ((PI - 2) * kappa * self.square + PI * self.total**2) / (4 * (PI - 1) * kappa)
+
+    def smoothness(self, point: jax.Array) -> jax.Array:
+        r"""Return L such that gradient descent with a step up to 1/L, once below the barrier, lowers the loss for ever.
+
+        The larger eigenvalue of :math:`\begin{pmatrix} h & m \\ m & n \end{pmatrix}`, :math:`h = \kappa/2\pi`,
+        :math:`m = \pi\rho/8`, :math:`n = \rho^2`, :math:`\rho = W|a^*|/|v|`; it falls as the filter grows longer.
+        """
+        v, _ = self.split(point)
+        h = (self.patches + PI - 1) / TAU
+        n = self.norm**2 * self.square / _dot(v, v)
+        return 0.5 * (h + n + jnp.sqrt((h - n) ** 2 + n * (PI / 4) ** 2))
 
     def best_outputs(self, overlap: jax.Array | float) -> jax.Array:
         r"""Return the output weights that are best for a filter with this g,

@@ -59,8 +59,10 @@ class RandomTeachers:
 
     def __post_init__(self) -> None:
         """Validate the sizes and the ratio."""
-        if self.filter_size < 1 or self.patches < 1:
-            raise InputError(f"p = {self.filter_size} and k = {self.patches} were asked for; use at least 1 of each")
+        if self.filter_size < 2:
+            raise InputError(f"p = {self.filter_size} was asked for; a filter needs 2 weights or more to turn")
+        if self.patches < 1:
+            raise InputError(f"k = {self.patches} was asked for; use at least 1 patch")
         most = math.sqrt(self.patches)
         if not abs(self.ratio) <= most * (1 + 1e-15):
             raise InputError(
