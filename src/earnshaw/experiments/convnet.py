@@ -21,7 +21,7 @@ from earnshaw.descent import GradientDescent, Ledger, Outcome, Stopping, run_lan
 from earnshaw.descent.convnet import BarrierJudge, check_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_reduced import Axes, reduce_lanes
+from earnshaw.landscapes.convnet_reduced import Axes, reduce_arrays, reduce_lanes
 from earnshaw.numerics import compile_seconds, proportion_interval
 from earnshaw.problems.convnet import ConvNet
 from earnshaw.starts.signs import SIGNS, RandomTeachers, SphereAndBall, sign_flips
@@ -171,17 +171,17 @@ def run_reduced(
 
 def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) -> NDArray[np.int8]:
     """Return the outcome code of the best of the four signs of a random start, for each problem; p and k may differ."""
-    descent, reduced, points = GradientDescent(step=step), [], []
-    for lane, problem in enumerate(problems):
-        start = SphereAndBall().draw(problem, seed, np.array([lane]))
-        flipped = sign_flips(start, problem.filter_size)[:, 0]
-        check_step(ConvNetLandscape.of(problem), flipped[:1], step)
-        small = reduce_lanes(ConvNetLandscape.of(problem), flipped)
-        reduced.append(small[0])
-        points.append(small[1])
-    together = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *reduced)
-    ledger = run_reduced(together, np.concatenate(points), descent, Stopping())
-    best = np.argmin(ledger.value.reshape(-1, 4), axis=1)
+    reduced, points = [], []
+    for problem, start in zip(problems, SphereAndBall().draw_many(problems, seed), strict=True):
+        teacher = problem.filter, problem.output_weights, np.ones(problem.patches)
+        small, five, _ = reduce_arrays(*teacher, sign_flips(start[None], problem.filter_size)[:, 0])
+        reduced.append(small)
+        points.append(five)
+    together = ConvNetLandscape(*(jnp.asarray(np.concatenate(leaves)) for leaves in zip(*reduced, strict=True)))
+    starts = np.concatenate(points)
+    check_step(together, starts, step)
+    ledger = run_reduced(together, starts, GradientDescent(step=step), Stopping())
+    best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
 
 

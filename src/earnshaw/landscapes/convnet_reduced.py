@@ -35,15 +35,21 @@ class Axes:
 
 
 def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Axes]:
-    """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back.
+    """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back."""
+    teachers = (np.asarray(leaf) for leaf in (energy.filter, energy.outputs, energy.ones))
+    reduced, small, axes = reduce_arrays(*teachers, points)
+    return ConvNetLandscape(*(jnp.asarray(leaf) for leaf in reduced)), small, axes
 
-    Lanes of different p and k have reduced forms of one shape, so that they can run together.
+
+def reduce_arrays(
+    filter: np.ndarray, outputs: np.ndarray, ones: np.ndarray, points: np.ndarray
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray, Axes]:
+    """The same for plain arrays, the teacher's (p,) and (k,) or one a lane.
+
+    Lanes of different p and k have reduced forms of one shape, which can be joined to run together.
     """
-    lanes, p = len(points), energy.filter.shape[-1]
-    filter, outputs, ones = (
-        np.broadcast_to(np.asarray(leaf), (lanes, leaf.shape[-1]))
-        for leaf in (energy.filter, energy.outputs, energy.ones)
-    )
+    lanes, p = len(points), filter.shape[-1]
+    filter, outputs, ones = (np.broadcast_to(leaf, (lanes, leaf.shape[-1])) for leaf in (filter, outputs, ones))
     v, a = points[:, :p], points[:, p:]
     forward = _unit(filter, 0.0)
     sideways = _unit(_without(v, forward), NOTHING * np.linalg.norm(v, axis=-1))
@@ -55,11 +61,7 @@ def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetL
     def seen(vectors: np.ndarray, frame: np.ndarray) -> np.ndarray:
         return np.einsum("lk,lik->li", vectors, frame)
 
-    reduced = ConvNetLandscape(
-        jnp.asarray(seen(filter, axes.filter)),
-        jnp.asarray(seen(outputs, axes.outputs)),
-        jnp.asarray(seen(ones, axes.outputs)),
-    )
+    reduced = seen(filter, axes.filter), seen(outputs, axes.outputs), seen(ones, axes.outputs)
     return reduced, np.concatenate([seen(v, axes.filter), seen(a, axes.outputs)], -1), axes
 
 

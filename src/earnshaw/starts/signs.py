@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -33,11 +34,17 @@ class SphereAndBall:
 
     def draw_each(self, filters: np.ndarray, outputs: np.ndarray, seed: int, lanes: np.ndarray) -> np.ndarray:
         """Return starts for teachers with filters (lanes, p) and output weights (lanes, k), one a lane."""
-        p, k = filters.shape[-1], outputs.shape[-1]
-        radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
-        normals = _normals(seed, lanes, _START, p + k + 2)
-        # k coordinates of a uniform point of the sphere in R^(k+2) are a uniform point of the ball in R^k
-        return np.concatenate([_units(normals[:, :p]), radius[:, None] * _units(normals[:, p:])[:, :k]], -1)
+        size = filters.shape[-1] + outputs.shape[-1] + 2
+        return _place(filters, outputs, _normals(seed, lanes, _START, size))
+
+    def draw_many(self, problems: Sequence[ConvNet], seed: int) -> list[np.ndarray]:
+        """Return one start (p + k,) for each problem, whatever its p and k; the lane is its place in the list."""
+        sizes = np.array([_padded(problem.filter_size + problem.patches + 2) for problem in problems])
+        normals: dict[int, np.ndarray] = {}
+        for size in np.unique(sizes):
+            lanes = np.flatnonzero(sizes == size)
+            normals |= dict(zip(lanes.tolist(), _normals(seed, lanes, _START, int(size)), strict=True))
+        return [_place(x.filter[None], x.output_weights[None], normals[i][None])[0] for i, x in enumerate(problems)]
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration with its defaults."""
@@ -75,7 +82,7 @@ class RandomTeachers:
     def draw(self, seed: int, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return filters (lanes, p) and output weights (lanes, k); lane by lane, as for starts."""
         p, k = self.filter_size, self.patches
-        normals = _normals(seed, lanes, _TEACHER, p + k + 2)  # the shape of a start's: one program for both
+        normals = _normals(seed, lanes, _TEACHER, p + k)
         mean = np.full((len(lanes), k), self.ratio / k)
         if k == 1:
             return _units(normals[:, :p]), mean
@@ -94,9 +101,23 @@ def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
     return np.stack([points * np.where(split, first, second) for first, second in SIGNS])
 
 
+def _place(filters: np.ndarray, outputs: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Turn normal numbers into points of the sphere and the ball."""
+    p, k = filters.shape[-1], outputs.shape[-1]
+    radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
+    # k coordinates of a uniform point of the sphere in R^(k+2) are a uniform point of the ball in R^k
+    inside = _units(normals[:, p : p + k + 2])[:, :k]
+    return np.concatenate([_units(normals[:, :p]), radius[:, None] * inside], -1)
+
+
+def _padded(size: int) -> int:
+    """Return the next multiple of 64: few sizes, few programs."""
+    return -(-size // 64) * 64
+
+
 def _normals(seed: int, lanes: np.ndarray, stream: int, size: int) -> np.ndarray:
-    """Return standard normal numbers (lanes, size) of one of the streams of each lane."""
-    return np.asarray(_draw(lane_keys(seed, lanes), stream, size))
+    """Return standard normal numbers (lanes, size or a few more) of one of the streams of each lane."""
+    return np.asarray(_draw(lane_keys(seed, lanes), stream, _padded(size)))
 
 
 @functools.partial(jax.jit, static_argnums=2)
