@@ -18,6 +18,8 @@ def runs(*outcomes):
         gradient_norm=np.zeros(count),
         min_eigenvalue=np.full(count, np.nan),
         steps=np.full(count, 50),
+        gradients=np.full(count, 50),
+        hessians=np.zeros(count, dtype=np.int64),
         halvings=np.zeros(count, dtype=np.int64),
         by_value=np.zeros(count, dtype=bool),
         weights=np.arange(4.0 * count).reshape(count, 2, 2),

@@ -11,7 +11,7 @@ from earnshaw.experiments import Plan, Setting
 from earnshaw.problems import TwoLayer, standard_teacher
 
 SIX, ONE = Setting(TwoLayer(standard_teacher(6))), Setting(TwoLayer(standard_teacher(1)))
-PLAN = Plan(settings=(SIX, ONE), runs=640, batches={"k6-n6": 32, "k1-n1": 32})
+PLAN = Plan(settings=(SIX, ONE), runs=640, batches={"k6-n6": 16, "k1-n1": 16})
 
 
 def test_names_say_k_and_n():

@@ -22,7 +22,7 @@ from earnshaw.symmetry import align
 SIX = TwoLayer(standard_teacher(6))
 RUNS = 640  # several pieces, three of the runs spurious
 PLAN = Plan(
-    settings=(Setting(SIX), Setting(TwoLayer(standard_teacher(1)))), runs=RUNS, batches={"k6-n6": 32, "k1-n1": 32}
+    settings=(Setting(SIX), Setting(TwoLayer(standard_teacher(1)))), runs=RUNS, batches={"k6-n6": 16, "k1-n1": 16}
 )
 NAMES = ["k6-n6", "k1-n1"]
 
@@ -127,7 +127,7 @@ def test_summaries_are_read_back_with_their_times(finished):
 
 
 def test_a_trace_is_stored_beside_the_results(tmp_path):
-    plan = Plan(settings=PLAN.settings[1:], runs=150, stopping=Stopping(trace=100), batches={"k1-n1": 32})
+    plan = Plan(settings=PLAN.settings[1:], runs=150, stopping=Stopping(trace=100), batches={"k1-n1": 16})
     run_plan(plan, tmp_path / "run")
     trace = read_npz(tmp_path / "run" / "k1-n1-trace.npz")
     arrays = read_npz(tmp_path / "run" / "k1-n1.npz")
@@ -197,7 +197,7 @@ from pathlib import Path
 from earnshaw.experiments import Plan, Setting, run_plan
 from earnshaw.problems import TwoLayer, standard_teacher
 settings = (Setting(TwoLayer(standard_teacher(6))), Setting(TwoLayer(standard_teacher(1))))
-run_plan(Plan(settings=settings, runs=int(sys.argv[2]), batches={"k6-n6": 32, "k1-n1": 32}), Path(sys.argv[1]), workers=1)
+run_plan(Plan(settings=settings, runs=int(sys.argv[2]), batches={"k6-n6": 16, "k1-n1": 16}), Path(sys.argv[1]), workers=1)
 """
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import prove, reproduce, runs, sweep
+from earnshaw.cli import arena, prove, reproduce, runs, sweep
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,6 +36,7 @@ def _root(
 
 
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
+app.command("arena", epilog=arena.EXAMPLES)(arena.arena)
 app.command("prove", epilog=prove.PROVE_EXAMPLES)(prove.prove)
 app.command("check", epilog=prove.CHECK_EXAMPLES)(prove.check)
 app.command("explain", epilog=prove.EXPLAIN_EXAMPLES)(prove.explain)

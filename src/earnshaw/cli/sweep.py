@@ -9,15 +9,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, user_errors
-from earnshaw.cli.sizes import paper_grid, student_sizes, teacher_sizes
+from earnshaw.cli.settings import (
+    ActivationName,
+    Dimension,
+    Grid,
+    Outputs,
+    OutputWeights,
+    Students,
+    TeacherFile,
+    Teachers,
+    settings,
+)
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
-    from earnshaw.experiments import Proved, Setting, SweepResult
+    from earnshaw.descent import Descent
+    from earnshaw.experiments import Proved, SweepResult
 
 EXAMPLES = (
     "Examples: **earnshaw sweep -k 10 -n 10** (1000 runs); **earnshaw sweep -k 6..12 -n k+1 --json**; "
-    "**earnshaw sweep --teacher mine.npy -n 5 --out runs/mine**. Interrupt it, and the same command resumes."
+    "**earnshaw sweep --teacher mine.npy -n 5 --out runs/mine**; **earnshaw sweep -k 8 -n k-3..k --activation erf "
+    "--optimizer lbfgs**. Interrupt it, and the same command resumes."
 )
 
 
@@ -28,22 +40,29 @@ class StopRule(StrEnum):
     paper = "paper"
 
 
-class Grid(StrEnum):
-    """The choices of ``--grid``."""
-
-    paper = "paper"
-
-
 def sweep(
-    k: Annotated[str | None, typer.Option("-k", help="Teacher neurons, orthonormal: 10, or a range 6..20.")] = None,
-    n: Annotated[str, typer.Option("-n", help="Student neurons: 10, a range, or relative: k, k+1.")] = "k",
+    k: Teachers = None,
+    n: Students = "k",
+    d: Dimension = None,
     runs: Annotated[int, typer.Option(help="Random starts for each (k, n).")] = 1000,
     seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
-    teacher: Annotated[
-        Path | None, typer.Option(metavar="FILE.npy", help="Your own teacher, one neuron a row, in place of -k.")
-    ] = None,
+    teacher: TeacherFile = None,
     grid: Annotated[Grid | None, typer.Option(help="paper: all 1 <= k <= n <= 20, in place of -k and -n.")] = None,
-    step: Annotated[float, typer.Option(help="Step length of gradient descent.")] = 0.1,
+    activation: ActivationName = "relu",
+    output_weights: Outputs = OutputWeights.fixed,
+    optimizer: Annotated[
+        str | None,
+        typer.Option(
+            help="gd:0.1, momentum:0.05:0.9, adam:0.01 (or another of optax), lbfgs, newton-tr, perturbed-gd, flow, "
+            "stochastic:0.1:64, or your own: FILE.py:OBJECT, MODULE:OBJECT."
+        ),
+    ] = None,
+    step: Annotated[
+        float | None, typer.Option(help="Step length of gradient descent, short for --optimizer gd:STEP.")
+    ] = None,
+    start: Annotated[
+        str, typer.Option(help="xavier, normal:SCALE, sphere, or FILE.npy (runs, neurons, dimension).")
+    ] = "xavier",
     stop: Annotated[
         StopRule,
         typer.Option(help="early: once the fate is clear. paper: when every neuron's gradient is at most 1e-9."),
@@ -62,23 +81,33 @@ def sweep(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per (k, n) on standard output.")] = False,
 ) -> None:
-    """Run gradient descent from many random starts, and count where it ends.
+    """Run an optimiser from many random starts, and count where it ends.
 
     For each (k, n): how many runs reach the teacher, how many end at spurious minima, and which families of minima
     those are. Results go to a run folder, written so that nothing is lost when the sweep is interrupted.
     """
     with user_errors():
-        settings = _settings(k, n, teacher, grid)
-        from earnshaw.descent import GradientDescent, Stop
+        chosen = settings(k, n, teacher, grid, d, activation, output_weights)
+        from earnshaw.descent import Stop, Stopping
         from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
         from earnshaw.numerics import remember_programs
+        from earnshaw.starts import start as named_start
 
         remember_programs()
-        descent = GradientDescent(step=step, stop=Stop[stop.name.upper()], max_steps=max_steps, trace=trace)
+        descent = _descent(optimizer, step)
+        stopping = Stopping(rule=Stop[stop.name.upper()], max_steps=max_steps, trace=trace)
         if batch is not None and batch < 1:
             raise InputError(f"--batch {batch} was given; use a whole number from 1")
-        batches = {setting.name: batch for setting in settings if batch is not None}
-        plan = Plan(settings=tuple(settings), runs=runs, seed=seed, descent=descent, batches=batches)
+        batches = {setting.name: batch for setting in chosen if batch is not None}
+        plan = Plan(
+            settings=tuple(chosen),
+            runs=runs,
+            seed=seed,
+            start=named_start(start),
+            descent=descent,
+            stopping=stopping,
+            batches=batches,
+        )
         folder = out_folder or Path("runs") / plan.hash[:16]
         try:
             with progress_bar("sweep") as progress:
@@ -98,38 +127,20 @@ def sweep(
             for result, proved in zip(results, proofs or [], strict=False):
                 show_proofs(result, proved)
             out.print(f"\nresults in [bold]{folder}[/]", soft_wrap=True)
-        raise typer.Exit(_warn(results, step, max_steps))
+        raise typer.Exit(_warn(results, max_steps))
 
 
-def _settings(k: str | None, n: str, teacher: Path | None, grid: Grid | None) -> list[Setting]:
-    from earnshaw.experiments import Setting
-    from earnshaw.problems import TwoLayer, standard_teacher
+def _descent(optimizer: str | None, step: float | None) -> Descent:
+    from earnshaw.descent import GradientDescent
+    from earnshaw.descent import optimizer as named_optimizer
 
-    if sum(choice is not None for choice in (k, teacher, grid)) != 1:
-        raise InputError("give exactly one of -k (for example -k 10), --teacher FILE.npy and --grid paper")
-    if grid is not None:
-        return [Setting(TwoLayer(standard_teacher(a), students=b)) for a, b in paper_grid()]
-    if k is not None:
-        sizes = [(a, b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
-        return [Setting(TwoLayer(standard_teacher(a), students=b)) for a, b in sizes]
-    assert teacher is not None
-    matrix = _load(teacher)
-    rows = matrix.shape[0] if matrix.ndim else 0
-    return [Setting(TwoLayer(matrix, students=b)) for b in student_sizes(n, rows)]
-
-
-def _load(path: Path):
-    import numpy as np
-
-    try:
-        matrix = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise InputError(f"cannot read the teacher {path} ({error.strerror or error})") from None
-    except (ValueError, EOFError) as error:
-        raise InputError(f"the teacher {path} is not a .npy array ({error}); save one with numpy.save") from None
-    if not isinstance(matrix, np.ndarray):
-        raise InputError(f"the teacher {path} is an archive of several arrays; save the one matrix with numpy.save")
-    return matrix
+    if optimizer is not None and step is not None:
+        raise InputError(
+            f"--optimizer {optimizer} and --step {step:g} were both given; put the step into the optimiser"
+        )
+    if optimizer is not None:
+        return named_optimizer(optimizer)
+    return GradientDescent() if step is None else GradientDescent(step=step)
 
 
 def show(results: list[SweepResult]) -> None:
@@ -169,7 +180,7 @@ def show_proofs(result: SweepResult, proved: Proved) -> None:
     )
 
 
-def _warn(results: list[SweepResult], step: float, max_steps: int) -> int:
+def _warn(results: list[SweepResult], max_steps: int) -> int:
     """Say what a reader of the percentages must know; return the exit code."""
     code = 0
     for result in results:
@@ -178,18 +189,18 @@ def _warn(results: list[SweepResult], step: float, max_steps: int) -> int:
         diverged = summary.outcomes.get("DIVERGED", 0)
         if diverged:
             note(
-                f"{where}: {diverged} of {summary.runs} runs diverged with step {step:g} and with every halving of it; use a smaller --step"
+                f"{where}: {diverged} of {summary.runs} runs diverged, also with every halving of the step; use a smaller one"
             )
             code = CLAIM_FAILED if diverged < summary.runs else BAD_USAGE
         elif summary.restarted:
             note(
-                f"{where}: {summary.restarted} of {summary.runs} runs diverged with step {step:g} and were restarted with half of it, as often as needed"
+                f"{where}: {summary.restarted} of {summary.runs} runs diverged and were restarted with half the step, as often as needed"
             )
         if summary.decided_by_value_test:
             note(
                 f"{where}: {summary.decided_by_value_test} runs reached {max_steps} steps and were decided by the value test F < 1e-3"
             )
         if undecided := summary.outcomes.get("UNDECIDED", 0):
-            advice = "use a smaller --step" if summary.restarted else "raise --max-steps and sweep again"
+            advice = "use a smaller step" if summary.restarted else "raise --max-steps and sweep again"
             note(f"{where}: {undecided} runs were undecided after {max_steps} steps; {advice}")
     return code

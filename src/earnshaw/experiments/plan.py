@@ -91,6 +91,6 @@ class Plan:
 
     def pieces(self, setting: Setting) -> list[tuple[str, np.ndarray]]:
         """Return the names and lane indices of a setting's pieces; a piece depends on nothing outside it."""
-        size = BATCHES_PER_PIECE * max(self.batches[setting.name], 32)
+        size = BATCHES_PER_PIECE * max(self.batches[setting.name], 16)
         lows = range(0, self.runs, size)
         return [(f"{setting.name}-{low:08d}", np.arange(low, min(low + size, self.runs))) for low in lows]

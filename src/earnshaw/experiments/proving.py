@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from earnshaw.descent import GradientDescent
 from earnshaw.errors import InputError
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import TwoLayer
+from earnshaw.problems import TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
 from earnshaw.store import digest, read_json, read_npz, write_json
 from earnshaw.symmetry import align
@@ -71,8 +72,7 @@ def targets(path: Path) -> list[Target]:
         raise InputError(
             f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
         )
-    teacher = arrays.get("teacher", np.eye(weights.shape[2]))
-    problem = TwoLayer(teacher, students=weights.shape[1])
+    problem = _problem(path, arrays, weights.shape)
     return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
 
 
@@ -83,10 +83,26 @@ def _target(source: str, stem: str, index: int, problem: TwoLayer, weights: np.n
     return Target(source, index, problem, np.asarray(weights, dtype=np.float64), f"{stem}-family{index:03d}-{content}")
 
 
+def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> TwoLayer:
+    """Return the problem of a file's points: the one it states, or ReLU with its teacher (the standard basis if none)."""
+    if "problem" not in arrays:
+        return TwoLayer(arrays.get("teacher", np.eye(shape[2])), students=shape[1])
+    try:
+        problem = problem_from_json(json.loads(str(arrays["problem"])))
+    except ValueError as error:
+        raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
+    if problem.activation.kind != "relu" or problem.trainable_output:
+        raise InputError(
+            f"{path} holds students with activation {problem.activation}"
+            f"{' and trained output weights' * problem.trainable_output}; proofs exist for ReLU with fixed output weights"
+        )
+    return problem
+
+
 def _families(folder: Path, name: str) -> list[Target]:
     """Return the families of minima and then of saddles of one setting."""
     arrays = read_npz(folder / f"{name}.npz")
-    problem = TwoLayer(arrays["teacher"], students=arrays["weights"].shape[1])
+    problem = _problem(folder, arrays, arrays["weights"].shape)
     points = list(arrays["family_weights"])
     saddles = arrays["saddle_weights"]
     points += [family.weights for family in group(problem, saddles, arrays["value"][arrays["saddle_run"]])]

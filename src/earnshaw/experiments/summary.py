@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent import Outcome, Runs
 from earnshaw.errors import InputError
-from earnshaw.landscapes import landscape
+from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.numerics import proportion_interval
-from earnshaw.store import read_json
+from earnshaw.problems import TwoLayer
+from earnshaw.store import canonical_json, read_json
 from earnshaw.symmetry import Family
 from earnshaw.symmetry import families as group
 from earnshaw.threads import one_blas_thread
@@ -33,6 +35,7 @@ class Summary:
     spurious_interval: tuple[float, float]
     mean_objective: float | None
     mean_min_eigenvalue: float | None
+    best_objective: float | None
     families: tuple[dict[str, Any], ...]
     steps: int
     decided_by_value_test: int
@@ -51,14 +54,24 @@ def families(runs: Runs) -> list[Family]:
 
     Usually called with ``runs.spurious``.
     """
-    energy = landscape(runs.problem)
+    return families_of(runs.problem, runs.weights, runs.value)
+
+
+def families_of(problem: TwoLayer, points: np.ndarray, values: np.ndarray) -> list[Family]:
+    """Group points (count, *shape) with their losses as :func:`families` does."""
+    energy = landscape(problem)
     with one_blas_thread():
+        standard = np.asarray(energy.standard(jnp.asarray(points)))
         return [
-            dataclasses.replace(
-                family, min_eigenvalue=float(energy.spectrum(energy.point(family.weights), extra_dimension=True)[0])
-            )
-            for family in group(runs.problem, runs.weights, runs.value)
+            dataclasses.replace(family, min_eigenvalue=_smallest(energy, family.weights))
+            for family in group(problem, standard, values)
         ]
+
+
+def _smallest(energy: TwoLayerLandscape, point: np.ndarray) -> float:
+    """Return the Hessian's smallest eigenvalue in R^(d+1), without the flat directions that every point has."""
+    spectrum = np.asarray(energy.spectrum(jnp.asarray(point), extra_dimension=True))
+    return float(spectrum[np.argsort(np.abs(spectrum), kind="stable")[energy.gauge :]].min())
 
 
 def with_eigenvalues(runs: Runs, members: np.ndarray, found: list[Family]) -> Runs:
@@ -71,7 +84,7 @@ def with_eigenvalues(runs: Runs, members: np.ndarray, found: list[Family]) -> Ru
 
 def summarise(runs: Runs, found: list[Family], seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
-    spurious = runs.spurious
+    spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, Outcome.SPURIOUS, Outcome.CONVERGED)
     low, high = proportion_interval(len(spurious), len(runs))
     return Summary(
         k=runs.problem.teachers,
@@ -84,11 +97,17 @@ def summarise(runs: Runs, found: list[Family], seed: int) -> Summary:
         spurious_interval=(100 * low, 100 * high),
         mean_objective=float(spurious.value.mean()) if len(spurious) else None,
         mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,
-        families=tuple({"count": f.count, "objective": f.objective, "min_eigenvalue": f.min_eigenvalue} for f in found),
+        best_objective=None if not len(ended) else float(ended.value.min()),
+        families=tuple(_family_record(family) for family in found),
         steps=int(runs.steps.sum()),
         decided_by_value_test=int(runs.by_value.sum()),
         restarted=int((runs.halvings > 0).sum()),
     )
+
+
+def _family_record(family: Family) -> dict[str, Any]:
+    record = {"count": family.count, "objective": family.objective, "min_eigenvalue": family.min_eigenvalue}
+    return record | ({"name": family.name} if family.name else {})
 
 
 def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str, np.ndarray]:
@@ -110,11 +129,14 @@ def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str
         "saddle_weights": runs.weights[saddles],
         "saddle_run": runs.run[saddles],
         "teacher": np.array(runs.problem.teacher),
+        "problem": np.array(canonical_json(runs.problem.to_json())),
         "outcome": np.array([Outcome.from_code(code).name for code in runs.outcome]),
         "value": runs.value,
         "gradient_norm": runs.gradient_norm,
         "min_eigenvalue": runs.min_eigenvalue,
         "steps": runs.steps,
+        "gradients": runs.gradients,
+        "hessians": runs.hessians,
         "halvings": runs.halvings,
         "by_value": runs.by_value,
     }

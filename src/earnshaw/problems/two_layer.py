@@ -19,11 +19,15 @@ Array = NDArray[np.float64]
 MAX_NEURONS = 100_000
 
 
-def standard_teacher(num_neurons: int) -> Array:
-    """Return the standard basis of R^k as a teacher: k orthonormal neurons in k dimensions."""
+def standard_teacher(num_neurons: int, dimension: int | None = None) -> Array:
+    """Return the first k vectors of the standard basis of R^d (d = k when not given): k orthonormal neurons."""
     if not 1 <= num_neurons <= MAX_NEURONS:
         raise InputError(f"a teacher of {num_neurons} neurons was asked for; use 1 to {MAX_NEURONS}")
-    return np.eye(num_neurons)
+    if dimension is not None and not num_neurons <= dimension <= MAX_NEURONS:
+        raise InputError(
+            f"{num_neurons} orthonormal neurons do not fit in dimension {dimension}; use d >= k, or a teacher of your own"
+        )
+    return np.eye(num_neurons, dimension)
 
 
 def _matrix(name: str, values: ArrayLike) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
+from earnshaw.symmetry.copies import describe
 from earnshaw.symmetry.permutations import align, canonical
 
 Array = NDArray[np.float64]
@@ -24,12 +26,14 @@ class Family:
     members : positions of the family's points among those that were grouped, ascending.
     objective : the loss at the representative.
     min_eigenvalue : the Hessian's smallest eigenvalue there in R^(d+1), if somebody computed it.
+    name : what its neurons do, when they copy or average teacher neurons.
     """
 
     weights: Array
     members: NDArray[np.int64]
     objective: float
     min_eigenvalue: float = float("nan")
+    name: str | None = None
 
     @property
     def count(self) -> int:
@@ -38,14 +42,14 @@ class Family:
 
 
 def families(problem: TwoLayer, weights: Array, values: Array, tolerance: float = TOLERANCES.family) -> list[Family]:
-    """Group points (count, n, d) with their losses into families, the largest first.
+    """Group points (count, n, d), or (count, n, d + 1) with trained output weights, into families, the largest first.
 
     Two points closer than ``tolerance`` (Frobenius, after a declared symmetry) to the same first member are one
     family. Sorted entries and losses, which symmetries do not change, rule out most pairs before the search.
     """
     firsts: list[int] = []
     members: list[list[int]] = []
-    invariants = np.sort(weights.reshape(len(weights), problem.students * problem.dimension), axis=1)
+    invariants = np.sort(weights.reshape(len(weights), math.prod(problem.shape)), axis=1)
     for index in range(len(weights)):
         close = np.abs(invariants[firsts] - invariants[index]).max(axis=1, initial=0.0) <= tolerance
         close &= np.abs(values[firsts] - values[index]) <= tolerance * problem.scale
@@ -57,7 +61,12 @@ def families(problem: TwoLayer, weights: Array, values: Array, tolerance: float 
             firsts.append(index)
             members.append([index])
     found = [
-        Family(canonical(problem, weights[first]), np.array(group), float(values[first]))
+        Family(
+            canonical(problem, weights[first]),
+            np.array(group),
+            float(values[first]),
+            name=describe(problem, weights[first]),
+        )
         for first, group in zip(firsts, members, strict=True)
     ]
     return sorted(found, key=lambda family: (-family.count, family.objective, family.members[0]))

@@ -26,15 +26,21 @@ _TEACHER = 1e-12  # entries of the teacher closer than this are equal
 def align(problem: TwoLayer, weights: Array, target: Array, tolerance: float) -> tuple[NDArray, NDArray] | None:
     """Return (neurons, coordinates) with ``weights[neurons][:, coordinates]`` within tolerance of target, or None.
 
-    The distance is Frobenius; the permutations are symmetries of the problem's landscape.
+    The distance is Frobenius; the permutations are symmetries of the problem's landscape. Points with trained output
+    weights, (n, d + 1), keep them in the last column.
     """
     graph = _Graphs(problem, weights, target, tolerance)
     for whole_cells in (True, False):
         for _, (rows, columns) in zip(range(MAX_LEAVES), graph.isomorphisms(whole_cells), strict=False):
-            neurons = rows[: problem.students]
-            if np.linalg.norm(weights[neurons][:, columns] - target) <= tolerance:
-                return neurons, columns
+            neurons, places = rows[: problem.students], _with_outputs(problem, columns)
+            if np.linalg.norm(weights[neurons][:, places] - target) <= tolerance:
+                return neurons, places
     return None
+
+
+def _with_outputs(problem: TwoLayer, columns: NDArray) -> NDArray:
+    """Return the places of a point's columns when its coordinates are permuted: the output weights stay last."""
+    return np.concatenate([columns, [problem.dimension]]) if problem.trainable_output else columns
 
 
 def canonical(problem: TwoLayer, weights: Array, tolerance: float = 1e-6) -> Array:
@@ -48,7 +54,8 @@ def canonical(problem: TwoLayer, weights: Array, tolerance: float = 1e-6) -> Arr
     graph = _Graphs(problem, weights, weights, tolerance)
     best: Array | None = None
     for columns, neurons in graph.orderings():
-        candidate = weights[_by_charge(problem, neurons)][:, columns][:, _homeward(problem, columns)]
+        places = _with_outputs(problem, columns[_homeward(problem, columns)])
+        candidate = weights[_by_charge(problem, neurons)][:, places]
         if best is None or _greater(candidate, best, tolerance):
             best = candidate
     assert best is not None
@@ -112,15 +119,18 @@ class _Graphs:
     def __post_init__(self) -> None:
         """Colour the edges by value and the rows by class."""
         problem = self.problem
-        students = _clusters(np.stack([self.weights, self.target]), self.tolerance)
+        both = np.stack([self.weights, self.target])
+        students = _clusters(both[..., : problem.dimension], self.tolerance)
         teacher = _clusters(problem.teacher, _TEACHER) + students.max() + np.uint64(1)
         self.edges = np.concatenate([students, np.broadcast_to(teacher, (2, *teacher.shape))], axis=1)
-        charges = [
-            np.ones(problem.students) if problem.student_output_weights is None else problem.student_output_weights
-        ]
-        charges += [np.ones(problem.teachers) if problem.output_weights is None else problem.output_weights]
-        classes = np.concatenate([_clusters(charges[0], 0.0), _clusters(charges[1], 0.0) + np.uint64(problem.students)])
-        self.rows = np.broadcast_to(classes, (2, len(classes))).copy()
+        if problem.trainable_output:
+            moving = _clusters(both[..., problem.dimension], self.tolerance)
+        else:
+            given = problem.student_output_weights
+            moving = np.tile(_clusters(np.ones(problem.students) if given is None else given, 0.0), (2, 1))
+        fixed = np.ones(problem.teachers) if problem.output_weights is None else problem.output_weights
+        teachers = np.tile(_clusters(fixed, 0.0) + np.uint64(2 * problem.students), (2, 1))
+        self.rows = np.concatenate([moving, teachers], axis=1)
         self.columns = np.zeros((2, problem.dimension), dtype=np.uint64)
 
     def refine(self, rows: Colours, columns: Colours) -> tuple[Colours, Colours] | None:
@@ -215,10 +225,9 @@ class _Graphs:
             return False
         for whole_cells in (True, False):
             for _, (rows, columns) in zip(range(MAX_LEAVES), self._search(*refined, whole_cells), strict=False):
-                if (
-                    np.linalg.norm(self.weights[rows[: self.problem.students]][:, columns] - self.weights)
-                    <= self.tolerance
-                ):
+                places = _with_outputs(self.problem, columns)
+                moved = self.weights[rows[: self.problem.students]][:, places]
+                if np.linalg.norm(moved - self.weights) <= self.tolerance:
                     return True
         return False
 

@@ -1,0 +1,160 @@
+"""``earnshaw arena``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earnshaw.cli.console import INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.settings import (
+    ActivationName,
+    Dimension,
+    Outputs,
+    OutputWeights,
+    Students,
+    TeacherFile,
+    Teachers,
+    settings,
+)
+from earnshaw.errors import InputError
+
+if TYPE_CHECKING:
+    from earnshaw.experiments import Arena
+
+EXAMPLES = (
+    "Example: **earnshaw arena -k 10 --optimizers flow,gd:0.01,gd:0.1,momentum:0.05:0.9,adam:0.01,lbfgs,newton-tr,perturbed-gd**. "
+    "The first optimiser is the one that the others' fates are compared with."
+)
+ROWS = 10  # of a list on the screen; the file has all
+DEFAULT = "flow,gd:0.01,gd:0.1,momentum:0.05:0.9,adam:0.01,lbfgs,newton-tr,perturbed-gd"
+
+
+def arena(
+    k: Teachers = None,
+    n: Students = "k",
+    d: Dimension = None,
+    teacher: TeacherFile = None,
+    optimizers: Annotated[
+        str, typer.Option(metavar="A,B,...", help="Optimisers, as in sweep --optimizer, separated by commas.")
+    ] = DEFAULT,
+    runs: Annotated[int, typer.Option(help="Starts for each (k, n), the same for all optimisers.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    activation: ActivationName = "relu",
+    output_weights: Outputs = OutputWeights.fixed,
+    start: Annotated[str, typer.Option(help="xavier, normal:SCALE, sphere, or FILE.npy.")] = "xavier",
+    max_steps: Annotated[int, typer.Option(help="Step limit of a run.")] = 200_000,
+    prove: Annotated[bool, typer.Option(help="Prove the families of ReLU minima that trap a run.")] = True,
+    workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
+    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path(
+        "runs/arena"
+    ),
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per optimiser and (k, n).")] = False,
+) -> None:
+    """Let optimisers compete: the same starts for all, who reaches the global minimum, at what cost, and what traps whom.
+
+    Writes a run folder for each optimiser, a table, a figure, and the list of all runs whose fate differs from that
+    of the first optimiser. Interrupted, it resumes; optimisers can be added to a finished arena.
+    """
+    with user_errors():
+        chosen = settings(k, n, teacher, None, d, activation, output_weights)
+        from earnshaw.descent import optimizer
+        from earnshaw.experiments import Contestant, Interrupted, run_arena
+        from earnshaw.numerics import remember_programs
+        from earnshaw.plots.arena import Standing, arena_figure
+        from earnshaw.starts import start as named_start
+
+        names = [name.strip() for name in optimizers.split(",") if name.strip()]
+        if not names:
+            raise InputError(f"--optimizers {optimizers!r} names none; give for example --optimizers gd:0.1,adam:0.01")
+        contestants = [Contestant(name, optimizer(name)) for name in names]
+        remember_programs()
+        try:
+            with progress_bar("arena") as progress:
+                results = run_arena(
+                    chosen,
+                    contestants,
+                    out_folder,
+                    runs=runs,
+                    seed=seed,
+                    start=named_start(start),
+                    max_steps=max_steps,
+                    prove=prove,
+                    workers=workers,
+                    progress=progress,
+                )
+        except Interrupted:
+            note(f"interrupted; what is finished is in {out_folder}: run the same command again to go on")
+            raise typer.Exit(INTERRUPTED) from None
+        standings = {
+            name: [
+                Standing(s.k, s.global_percent, s.global_interval, s.median_gradients, s.median_hessians)
+                for result in results
+                for s in result.scores
+                if s.optimizer == name
+            ]
+            for name in names
+        }
+        relation = "" if n == "k" else f", n = {n}"
+        title = f"{activation} students, {runs} common starts" + (
+            f", k = {k}{relation}" if len(results) == 1 and k else relation
+        )
+        arena_figure(standings, f"teacher neurons k{relation}", title, out_folder / "arena")
+        for result in results:
+            if as_json:
+                for score in result.scores:
+                    json_line(score.to_json())
+            else:
+                _show(result)
+        if not as_json:
+            out.print(
+                f"\nresults in [bold]{out_folder}[/]: arena.json (with every disagreement), arena.png", soft_wrap=True
+            )
+
+
+def _show(arena: Arena) -> None:
+    from rich.table import Table
+
+    problem = arena.setting.problem
+    table = Table(
+        title=f"k={problem.teachers}, n={problem.students}, d={problem.dimension}", title_justify="left", box=None
+    )
+    first = arena.scores[0].optimizer
+    for heading in ("optimiser", "global (95%)", "steps", "gradients", "Hessians", f"as {first}", "other"):
+        table.add_column(heading, justify="left" if heading in ("optimiser", "other") else "right", no_wrap=True)
+    for score in arena.scores:
+        rest = {name: count for name, count in score.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")}
+        table.add_row(
+            score.optimizer,
+            f"{score.global_percent:.1f}% ({{:.0f}}-{{:.0f}})".format(*score.global_interval),
+            f"{score.median_steps:.0f}",
+            f"{score.median_gradients:.0f}",
+            f"{score.median_hessians:.0f}" if score.median_hessians else "",
+            f"{score.agrees_percent:.1f}%",
+            ", ".join(f"{count} {name}" for name, count in rest.items()),
+        )
+    out.print(table)
+    _show_families(arena)
+    rows = arena.disagreements
+    for row in rows[:ROWS]:
+        out.print(f"   run {row.run}: {row.optimizer} {row.fate}, {first} {row.fate_of_first}", soft_wrap=True)
+    if len(rows) > ROWS:
+        out.print(f"   and {len(rows) - ROWS} more runs with another fate than {first}'s, in arena.json")
+
+
+def _show_families(arena: Arena) -> None:
+    """Print which families trapped how many runs of whom; the medians above count steps until the fate was clear."""
+    from rich.table import Table
+
+    if not arena.traps:
+        return
+    words = {None: "", "PROVED_MINIMUM": "proved a minimum", "PROVED_SADDLE": "proved a saddle"}
+    table = Table("family", "F", "λmin", "", "runs trapped", title="minima that trap", title_justify="left", box=None)
+    for index, trap in enumerate(arena.traps[:ROWS]):
+        caught = ", ".join(f"{score.optimizer} {score.traps[index]}" for score in arena.scores if score.traps[index])
+        word = words.get(trap.verdict, "not proved")
+        table.add_row(str(index), f"{trap.objective:.6f}", f"{trap.min_eigenvalue:.6f}", word, caught)
+    out.print(table)
+    if len(arena.traps) > ROWS:
+        out.print(f"   and {len(arena.traps) - ROWS} more families, in arena.json")
