@@ -214,6 +214,26 @@ class TwoLayerLandscape:
         field = jnp.sum(self.potential.value(students, everyone, products) * all_charges, -1)
         return jnp.concatenate([slope, field[..., None]], -1)
 
+    # ---- through a sample ---------------------------------------------------------------------------------------
+
+    def draw(self, key: jax.Array, samples: int) -> jax.Array:
+        """Return fresh inputs (samples, d) from N(0, I)."""
+        return jax.random.normal(key, (samples, self.teacher.shape[1]))
+
+    def sampled_losses(self, point: jax.Array, sample: jax.Array) -> jax.Array:
+        """Return the half squared error of one point at each of the inputs (samples, d)."""
+        weights, charges = self.split(point)
+        sigma = self.potential.activation
+        student = sigma(sample @ weights.T) @ charges
+        teacher = sigma(sample @ self.teacher.T) @ self.teacher_charges
+        return 0.5 * (student - teacher) ** 2
+
+    def sampled_value(self, point: jax.Array, sample: jax.Array) -> jax.Array:
+        """Return the mean loss of one point on these inputs; its mean over samples is the exact value."""
+        return jnp.mean(self.sampled_losses(point, sample))
+
+    # ---- second derivatives -------------------------------------------------------------------------------------
+
     @_program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction of the point's shape, without forming it."""
