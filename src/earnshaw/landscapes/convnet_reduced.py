@@ -36,8 +36,8 @@ class Axes:
 
 def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Axes]:
     """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back."""
-    teachers = (np.asarray(leaf) for leaf in (energy.filter, energy.outputs, energy.ones))
-    reduced, small, axes = reduce_arrays(*teachers, points)
+    filter, outputs, ones = (np.asarray(leaf) for leaf in (energy.filter, energy.outputs, energy.ones))
+    reduced, small, axes = reduce_arrays(filter, outputs, ones, points)
     return ConvNetLandscape(*(jnp.asarray(leaf) for leaf in reduced)), small, axes
 
 

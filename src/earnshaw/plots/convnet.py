@@ -1,0 +1,147 @@
+"""Figures of the convolutional network: curves of runs, the approach to the spurious point, shares of outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
+
+GLOBAL, SPURIOUS = COLOURS[0], COLOURS[5]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Losses (moments, runs) at the steps ``step``, and which runs fail."""
+
+    step: np.ndarray
+    value: np.ndarray
+    fails: np.ndarray
+
+
+def convergence_figure(curves: Curves, level: float, title: str, path: Path) -> None:
+    """Draw the losses of runs on a log scale, one that succeeds and one that fails in bold, as in figure 1b."""
+    with figure(path, height=4.4) as (_, axes):
+        for fails, colour, label in (
+            (False, GLOBAL, "success: global minimum"),
+            (True, SPURIOUS, "failure: spurious minimum"),
+        ):
+            some = np.flatnonzero(curves.fails == fails)
+            if not some.size:
+                continue
+            shown = np.maximum(curves.value, 1e-17)
+            axes.semilogy(curves.step, shown[:, some], color=colour, linewidth=0.6, alpha=0.3)
+            axes.semilogy(curves.step, shown[:, _typical(curves, some)], color=colour, linewidth=2.2, label=label)
+        axes.axhline(
+            level, color="black", linewidth=0.9, linestyle="--", zorder=5, label="loss of the spurious minimum"
+        )
+        axes.axvline(50, color=PAPER_COLOUR, linewidth=0.9, linestyle=":", label="the paper's 50 slow iterations")
+        axes.set(xlabel="iteration", ylabel="loss", title=title, xlim=(0, curves.step[-1]), ylim=(1e-16, 2))
+        axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
+
+
+def _typical(curves: Curves, some: np.ndarray) -> int:
+    """Return the run in the middle, by its mean logarithm."""
+    order = np.argsort(np.log(np.maximum(curves.value[:, some], 1e-17)).mean(0))
+    return int(some[order[len(order) // 2]])
+
+
+@dataclass(frozen=True)
+class PhaseCurves:
+    """One run: loss, cosine of the angle, a . a* over its final value, and the steps T1 and T2."""
+
+    step: np.ndarray
+    value: np.ndarray
+    cosine: np.ndarray
+    product: np.ndarray
+    first: int
+    second: int
+
+
+def phase_figure(run: PhaseCurves, path: Path) -> None:
+    """Draw the two phases of a run: the slow start until angle and product are of order 1, then a fast linear rate."""
+    with figure(path, height=4.8) as (canvas, axes):
+        axes.remove()
+        upper, lower = canvas.subplots(2, 1, sharex=True)
+        upper.semilogy(run.step, np.maximum(run.value, 1e-17), color=COLOURS[0])
+        upper.set(ylabel="loss", title="The two phases of a successful run", ylim=(1e-13, 2))
+        lower.plot(run.step, run.cosine, color=COLOURS[2], label=r"$\cos\varphi$")
+        lower.plot(run.step, run.product, color=COLOURS[1], linestyle="--", label=r"$a\cdot a^*/(|w^*||a^*|^2)$")
+        lower.axhline(0.5, color="grey", linewidth=0.7, linestyle=":")
+        lower.set(xlabel="iteration", ylabel="signal", xlim=(0, 1.2 * run.second), ylim=(-0.05, 1.1))
+        lower.legend(loc="lower center")
+        for name, place, level in (("T1", run.first, 1e-12), ("T2", run.second, 1e-3)):
+            for panel in (upper, lower):
+                panel.axvline(place, color=PAPER_COLOUR, linewidth=1)
+            upper.annotate(f" {name} = {place}", (place, level), va="bottom", fontsize=9)
+
+
+def approach_figure(step: np.ndarray, supplement: np.ndarray, law: np.ndarray, path: Path) -> None:
+    """Draw how the angle approaches pi at the spurious minimum, with the law 1/t."""
+    with figure(path) as (_, axes):
+        axes.loglog(step, supplement, color=SPURIOUS, linewidth=2, label=r"$\pi - \varphi$ of a run")
+        label = r"$2\pi|v|^2\,/\,(\eta\,|w^*|\,|a_s\cdot a^*|\,t)$"
+        axes.loglog(step, law, color="grey", linestyle="--", label=label)
+        axes.set(xlabel="iteration t", ylabel=r"angle to the antipode $\pi - \varphi$")
+        axes.set_title("The spurious minimum is approached like 1/t, not linearly")
+        axes.legend()
+
+
+@dataclass(frozen=True)
+class Share:
+    """The share of runs that end at the spurious minimum for one S/|a*|, with its interval and a reference value."""
+
+    ratio: float
+    share: float
+    interval: tuple[float, float]
+    reference: float | None = None
+
+
+def probability_figure(rows: Sequence[Share], limit: float, title: str, path: Path) -> None:
+    """Draw the probability of the spurious minimum against S/|a*|, and where that minimum ceases to exist."""
+    with figure(path) as (_, axes):
+        ratio, share = np.array([row.ratio for row in rows]), np.array([row.share for row in rows])
+        low, high = np.array([row.interval for row in rows]).T
+        axes.fill_between(ratio, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
+        axes.plot(ratio, share, "o-", color=COLOURS[0], markersize=4, label="earnshaw, with 95% interval")
+        known = [(row.ratio, row.reference) for row in rows if row.reference is not None]
+        if known:
+            axes.plot(
+                *zip(*known, strict=True), "D", color=PAPER_COLOUR, markersize=5, fillstyle="none", label="reference"
+            )
+        axes.axvline(limit, color=SPURIOUS, linewidth=1.2, linestyle="--")
+        text = "from here on\nthere is no\nspurious\nminimum"
+        axes.annotate(text, (limit, 0.3), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
+        axes.set(xlabel=r"$S/|a^*|$", ylabel="share of runs at the spurious minimum", title=title)
+        axes.set(xlim=(0, max(ratio.max(), limit * 1.16)), ylim=(-0.01, 0.6))
+        axes.legend()
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """How many starts of a kind ended at the global and at the spurious minimum."""
+
+    label: str
+    good: int
+    bad: int
+
+
+def theorem_figure(rows: Sequence[Verdicts], title: str, path: Path) -> None:
+    """Draw what became of the starts that each theorem speaks of, and of the others."""
+    with figure(path, height=1.4 + 0.34 * len(rows)) as (canvas, axes):
+        places = np.arange(len(rows))[::-1]
+        count = np.array([max(row.good + row.bad, 1) for row in rows])
+        good = np.array([row.good for row in rows]) / count * 100
+        bad = np.array([row.bad for row in rows]) / count * 100
+        axes.barh(places, good, 0.65, color=GLOBAL, alpha=0.85, label="global minimum")
+        axes.barh(places, bad, 0.65, left=good, color=SPURIOUS, alpha=0.85, label="spurious minimum")
+        for place, row in zip(places, rows, strict=True):
+            text = f"{row.good + row.bad} starts" if row.good + row.bad else "no such start"
+            axes.annotate(text, (101, place), va="center", fontsize=9)
+        axes.set_yticks(places, [row.label for row in rows])
+        axes.grid(visible=False, axis="y")
+        axes.set(xlabel="runs (%)", xlim=(0, 120), xticks=range(0, 101, 20), title=title)
+        canvas.legend(loc="outside lower center", ncols=2)
