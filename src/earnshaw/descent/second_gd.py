@@ -14,7 +14,7 @@ from earnshaw.descent.hessian_descent import SecondOrder, hessian_step, norms
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("gradient_norm", "curvature"), meta_fields=())
 @dataclass(frozen=True)
-class Stationarity:
+class Membership:
     """How close points are to minima of second order: gradient norm and least eigenvalue, one a lane."""
 
     gradient_norm: jax.Array
@@ -25,10 +25,10 @@ class Stationarity:
         return (self.gradient_norm <= tolerance) & (self.curvature >= -tolerance)
 
 
-def stationarity(landscape: SecondOrder, point: jax.Array) -> Stationarity:
+def membership(landscape: SecondOrder, point: jax.Array) -> Membership:
     """Return gradient norm and least curvature of points (section 4 of the paper)."""
     curvature = jnp.linalg.eigvalsh(landscape.hessian(point))[..., 0]
-    return Stationarity(norms(landscape, landscape.gradient(point)), curvature)
+    return Membership(norms(landscape, landscape.gradient(point)), curvature)
 
 
 @functools.partial(

@@ -208,6 +208,27 @@ class ChargeLandscape:
         return value, jnp.einsum("...j,...ijd->...id", self.proton_charges, pairs.slope)
 
     @_program
+    def velocity(self, point: jax.Array) -> jax.Array:
+        r"""Return the velocities (..., n, d) of the moving charges under electron-proton dynamics,
+
+        .. math:: \frac{d\theta_i}{dt} = -\sum_{j\ne i} a_i a_j \nabla_{\theta_i}\Phi(\theta_i, \theta_j)
+            - \sum_j a_i b_j \nabla_{\theta_i}\Phi(\theta_i, w_j) .
+
+        It is minus half the gradient of L: gradient flow on L/2 (docs/errata.md says where the paper's factor differs).
+        Reference: Panigrahy et al. (2018), Definition 4 and Theorem 5.
+        """
+        charges, positions = self.split(point)
+        everyone = jnp.concatenate(
+            [positions, jnp.broadcast_to(self.protons, (*positions.shape[:-2], *self.protons.shape[-2:]))], -2
+        )
+        fixed = jnp.broadcast_to(self.proton_charges, (*charges.shape[:-1], self.proton_charges.shape[-1]))
+        apart, distance = self._distances(positions, everyone)
+        safe = jnp.where(distance > 0, distance, 1.0)
+        slope = jnp.where(distance > 0, self.potential.slope(safe) / safe, 0.0)
+        force = charges[..., :, None] * jnp.concatenate([charges, fixed], -1)[..., None, :] * slope
+        return -jnp.sum(force[..., None] * apart, -2)
+
+    @_program
     def best_charges(self, positions: jax.Array, placed: jax.Array | None = None) -> jax.Array:
         r"""Return the charges (..., n) that minimise G at these positions: :math:`(\Phi_{ee} + \rho I)\,a = -\Phi_{ep}\,b`.
 

@@ -1,0 +1,184 @@
+"""Counts for the theorems about charges: many random instances in, how many behave as the theorem says out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.descent.critical import critical_points
+from earnshaw.descent.nodewise import log_nodewise_descent, nodewise_descent
+from earnshaw.descent.projected import projected_descent
+from earnshaw.descent.second_gd import second_gd
+from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes.sphere import SphereLandscape
+from earnshaw.potentials.radial import AlmostYukawa, Coulomb
+from earnshaw.potentials.spherical import Power
+from earnshaw.problems.charges import random_protons, spread
+
+CANDIDATES = 200
+
+
+def instances(dimension: int, protons: int, factor: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return protons (count, k, d) and charges (count, k) of Theorem 12's random instances, one a lane."""
+    drawn = [random_protons(dimension, protons, factor, seed, lane) for lane in range(count)]
+    return np.stack([positions for positions, _ in drawn]), np.stack([charges for _, charges in drawn])
+
+
+def normals(shape: tuple[int, ...], seed: int, purpose: int) -> np.ndarray:
+    """Return standard normal numbers whose lane i depends on the seed, the purpose and i alone."""
+    return np.stack([np.random.default_rng([seed, lane, purpose]).normal(size=shape[1:]) for lane in range(shape[0])])
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Node-wise descent on random instances: the distance (instances, k) of each proton to the nearest charge found."""
+
+    distances: np.ndarray
+    steps: float
+
+    def found(self, within: float = 1e-2) -> int:
+        """Return how many instances have every proton found."""
+        return int((self.distances < within).all(1).sum())
+
+
+def recover(
+    dimension: int,
+    protons: int,
+    factor: float,
+    count: int,
+    seed: int,
+    radius: float = 0.5,
+    printed: bool = False,
+) -> Recovery:
+    """Run node-wise descent in the log domain, or Algorithm 3 as printed, on random instances (Theorem 17)."""
+    places, charges = instances(dimension, protons, factor, count, seed)
+    landscape = ChargeLandscape(
+        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(dimension, 1.0, radius), protons
+    )
+    candidates = spread(dimension, factor) * normals((count, protons, CANDIDATES, dimension), seed, 1)
+    run = nodewise_descent if printed else log_nodewise_descent
+    end = run(landscape, jnp.asarray(candidates))
+    apart = np.linalg.norm(places[:, :, None] - np.asarray(end.positions)[:, None], axis=-1)
+    return Recovery(apart.min(-1), float(np.mean(np.asarray(end.steps))))
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Algorithm 2 on G: the least distance of an electron to a proton, and the steps, one an instance."""
+
+    distances: np.ndarray
+    steps: np.ndarray
+
+
+def reach_one(
+    dimension: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.5, step: float = 0.2
+) -> Reach:
+    """Run Algorithm 2 on G = L + |a|^2, started as in Lemma 22: one electron at 0 with its best charge (Theorem 12)."""
+    places, charges = instances(dimension, protons, factor, count, seed)
+    landscape = ChargeLandscape(
+        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(dimension, 1.0, radius), protons, 1.0
+    )
+    positions = spread(dimension, factor) * normals((count, protons, dimension), seed, 2)
+    positions[:, 0] = 0.0
+    moving = np.zeros((count, protons))
+    moving[:, 0] = -0.5 * np.asarray(landscape.field(jnp.zeros((count, 1, dimension)))[0])[:, 0]
+    end = second_gd(
+        landscape,
+        landscape.join(jnp.asarray(moving), jnp.asarray(positions)),
+        max_steps=100_000,
+        step=step,
+        gradient_threshold=1e-6,
+        curvature_threshold=1e-6,
+    )
+    apart = np.linalg.norm(np.asarray(end.point)[:, :, None, 1:] - places[:, None], axis=-1)
+    return Reach(apart.min((1, 2)), np.asarray(end.steps))
+
+
+@dataclass(frozen=True)
+class Saddles:
+    """Critical points of G with every electron in empty space: how many, the worst error of the trace, and the curvature.
+
+    ``trace_error`` is relative to :math:`-2(1 + \\rho)\\lambda a_i^2`; ``curvature`` (found,) the least eigenvalues.
+    """
+
+    found: int
+    trace_error: float
+    curvature: np.ndarray
+
+
+def saddles(
+    electrons: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.2, regularisation: float = 1.0
+) -> Saddles:
+    """Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11)."""
+    d = 3
+    places, charges = instances(d, protons, factor, count, seed)
+    landscape = ChargeLandscape(
+        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(d, 1.0, radius), electrons, regularisation
+    )
+    start = np.empty((count, electrons, d))
+    for lane in range(count):
+        rng = np.random.default_rng([seed, lane, 3])
+        for i in range(electrons):
+            pair = rng.choice(protons, 2, replace=False)
+            start[lane, i] = places[lane, pair].mean(0) + 0.1 * rng.normal(size=d)
+    best = landscape.best_charges(jnp.asarray(start))
+    end = critical_points(landscape, landscape.join(best, jnp.asarray(start)), steps=200)
+    moving, positions = map(np.asarray, landscape.split(end.point))
+    apart = np.linalg.norm(positions[:, :, None] - np.concatenate([positions, places], 1)[:, None], axis=-1)
+    apart[:, np.arange(electrons), np.arange(electrons)] = np.inf
+    found = np.asarray(end.gradient_norm) < 1e-12
+    found &= (np.abs(moving).min(1) > 1e-3) & (apart.min((1, 2)) > radius)
+    hessian = np.asarray(
+        landscape.hessian(end.point[found])
+        if landscape.protons.ndim == 2
+        else landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found])
+    )
+    blocks = hessian.reshape(-1, electrons, d + 1, electrons, d + 1)
+    traces = np.stack([np.trace(blocks[:, i, 1:, i, 1:], axis1=1, axis2=2) for i in range(electrons)], -1)
+    expected = -2 * (1 + regularisation) * moving[found] ** 2
+    error = float(np.abs(traces / expected - 1).max()) if len(traces) else 0.0
+    return Saddles(len(traces), error, np.linalg.eigvalsh(hessian)[:, 0] if len(traces) else np.zeros(0))
+
+
+def coulomb_trace(dimension: int, count: int, seed: int) -> float:
+    """Return the largest |trace| / norm of an electron's block of the Hessian under Coulomb's law (Theorem 9)."""
+    k = 3
+    places = normals((count, k, dimension), seed, 4)
+    landscape = ChargeLandscape(jnp.asarray(places), jnp.ones((count, k)), -jnp.ones((count, k)), Coulomb(dimension), k)
+    point = normals((count, k, dimension), seed, 5)
+    blocks = np.asarray(landscape.hessian(jnp.asarray(point))).reshape(count, k, dimension, k, dimension)
+    worst = 0.0
+    for i in range(k):
+        block = blocks[:, i, :, i]
+        worst = max(
+            worst, float((np.abs(np.trace(block, axis1=1, axis2=2)) / np.linalg.norm(block, axis=(1, 2))).max())
+        )
+    return worst
+
+
+@dataclass(frozen=True)
+class Powers:
+    """Descent of one neuron under a power of the inner product: how many ends are at plus or minus a teacher neuron."""
+
+    ends: int
+    at_teacher: int
+    worst: float
+
+
+def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Powers:
+    """Run Algorithm 4 for one neuron against an orthonormal teacher (Theorem 30)."""
+    bases = np.linalg.qr(normals((count, dimension, dimension), seed, 6))[0]
+    charges = np.stack([np.random.default_rng([seed, lane, 7]).uniform(-1, 1, dimension) for lane in range(count)])
+    start = normals((count, 1, dimension), seed, 8)
+    start /= np.linalg.norm(start, axis=-1, keepdims=True)
+    landscape = SphereLandscape(jnp.asarray(bases), jnp.asarray(charges), None, Power(degree), 1)
+    field = np.einsum("nk,nk->n", charges, np.einsum("nd,nkd->nk", start[:, 0], bases) ** degree)
+    point = landscape.join(jnp.asarray(-field[:, None]), jnp.asarray(start))
+    for _ in range(20):
+        point = projected_descent(landscape, point, steps=10_000, step=0.1)
+        cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, 1:], bases)).max(1)
+        if (cosines > 1 - 1e-8).all():
+            break
+    return Powers(count, int((cosines > 1 - 1e-8).sum()), float(1 - cosines.min()))

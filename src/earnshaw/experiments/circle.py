@@ -1,0 +1,124 @@
+"""Sign neurons on the circle: where descent ends, and what the ends look like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.descent.projected import projected_descent
+from earnshaw.landscapes.circle import CircleLandscape, turned
+
+
+@dataclass(frozen=True)
+class CircleEnds:
+    """The ends of gradient descent of k electrons among k protons, all of charge 1.
+
+    Attributes
+    ----------
+    runs : how many.
+    at_global : ends with an electron on every proton.
+    flat_pairs : other ends: some electrons on protons, the rest in antipodal pairs, none lower nearby, and lower by
+        nothing when a pair turns together.
+    """
+
+    runs: int
+    at_global: int
+    flat_pairs: int
+
+    @property
+    def unexplained(self) -> int:
+        """Ends that are neither."""
+        return self.runs - self.at_global - self.flat_pairs
+
+
+def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: int = 2500) -> CircleEnds:
+    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28)."""
+    draws = [
+        np.random.default_rng([seed, lane, protons]).uniform(-math.pi, math.pi, (2, protons)) for lane in range(runs)
+    ]
+    fixed, start = np.stack(draws, 1)
+    ones = jnp.ones((runs, protons))
+    landscape = CircleLandscape(jnp.asarray(fixed), ones, -ones, protons)
+    point = projected_descent(landscape, jnp.asarray(start)[..., None], steps=steps, step=step)
+    for shorter in (10, 100):
+        point = projected_descent(landscape, point, steps=steps // 4, step=step / shorter)
+    ends = np.asarray(point)[..., 0]
+    reach = 4 / math.pi * step / 100 * 2 * protons + 1e-9  # how far the last steps go to and fro
+    explained = [_explain(ends[lane], fixed[lane], reach) for lane in range(runs)]
+    paired = [lane for lane, found in enumerate(explained) if found is not None and found[0]]
+    at_global = sum(found is not None and not found[0] for found in explained)
+    flat = _flat_among(fixed[paired], [explained[lane] for lane in paired]) if paired else 0
+    return CircleEnds(runs, at_global, flat)
+
+
+def _gap(first: float, second: float) -> float:
+    return abs((first - second + math.pi) % (2 * math.pi) - math.pi)
+
+
+def _explain(
+    electrons: np.ndarray, protons: np.ndarray, reach: float
+) -> tuple[list[tuple[int, int]], np.ndarray] | None:
+    """Return antipodal pairs and exact angles if every electron is on a proton of its own or opposite another electron."""
+
+    def search(left: list[int], free: list[int]) -> tuple[list[tuple[int, int]], dict[int, float]] | None:
+        if not left:
+            return [], {}
+        first, rest = left[0], left[1:]
+        for j in free:
+            if _gap(electrons[first], protons[j]) < reach:
+                deeper = search(rest, [other for other in free if other != j])
+                if deeper is not None:
+                    return deeper[0], deeper[1] | {first: protons[j]}
+        for second in rest:
+            if _gap(electrons[first], electrons[second] + math.pi) < 2 * reach:
+                deeper = search([other for other in rest if other != second], free)
+                if deeper is not None:
+                    angle = electrons[first]
+                    return [*deeper[0], (first, second)], deeper[1] | {first: angle, second: angle + math.pi}
+        return None
+
+    found = search(list(range(len(electrons))), list(range(len(protons))))
+    if found is None:
+        return None
+    return found[0], np.array([found[1][i] for i in range(len(electrons))])
+
+
+def _flat_among(protons: np.ndarray, ends: list, turn: float = 1e-6) -> int:
+    """Count the ends where no electron goes down by a small move, and where turning a pair together changes nothing."""
+    lanes, k = protons.shape
+    alone = np.concatenate([turn * np.eye(k), -turn * np.eye(k)])
+    moves = np.zeros((lanes, 1 + 2 * k + 2 * (k // 2), k))
+    moves[:, 1 : 1 + 2 * k] = alone
+    for lane, (pairs, _) in enumerate(ends):
+        for index, pair in enumerate(pairs):
+            moves[lane, 1 + 2 * k + 2 * index, list(pair)] = turn
+            moves[lane, 2 + 2 * k + 2 * index, list(pair)] = -turn
+    angles = np.stack([snapped for _, snapped in ends])[:, None] + moves
+    ones = jnp.ones(k)
+    landscape = CircleLandscape(jnp.asarray(protons)[:, None], ones, -ones, k)
+    values = np.asarray(landscape.value(jnp.asarray(angles)[..., None]))
+    rise = values - values[:, :1]
+    return int(((rise >= -1e-12).all(1) & (np.abs(rise[:, 1 + 2 * k :]) < 1e-12).all(1)).sum())
+
+
+@dataclass(frozen=True)
+class NodeMinima:
+    """The local minima of the loss of one neuron on the circle: how many, and how many are at plus or minus a w_j."""
+
+    found: int
+    at_teacher: int
+
+
+def node_minima(instances: int, protons: int, seed: int) -> NodeMinima:
+    """List all local minima for random output weights, on a fine grid (Lemma 29)."""
+    rngs = [np.random.default_rng([seed, lane, 100 + protons]) for lane in range(instances)]
+    angles = np.stack([rng.uniform(-math.pi, math.pi, protons) for rng in rngs])
+    charges = np.stack([rng.uniform(-1, 1, protons) for rng in rngs])
+    landscape = CircleLandscape(jnp.asarray(angles), jnp.asarray(charges), None, 1)
+    places, minima = landscape.node_minima()
+    distance = jnp.abs(turned(2 * (places[..., None] - landscape.protons[..., None, :]))).min(-1) / 2
+    at_teacher = np.asarray(minima & (distance < 1e-12))
+    return NodeMinima(int(np.asarray(minima).sum()), int(at_teacher.sum()))

@@ -1,0 +1,273 @@
+"""Electron-proton dynamics: electrons drift in the field of all charges until each has reached a proton."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.errors import InputError
+from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.problems.charges import Charges
+from earnshaw.store import RunFolder, write_json, write_npz
+
+NEVER = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Integration:
+    """How the equations are solved.
+
+    Attributes
+    ----------
+    until : the last time.
+    first : the first time after 0 that is stored; times are spaced geometrically.
+    stored : how many times are stored.
+    capture : an electron this close to a proton that attracts it has reached it, and stays there.
+    tolerance : relative and absolute error allowed in each step.
+    max_steps : the most steps between two captures.
+    """
+
+    until: float = 1e5
+    first: float = 1e-3
+    stored: int = 400
+    capture: float = 1e-3
+    tolerance: float = 1e-9
+    max_steps: int = 200_000
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        if not 0 < self.first < self.until < math.inf:
+            raise InputError(f"times from {self.first} to {self.until} were asked for; both must be positive, in order")
+        if self.stored < 2 or self.max_steps < 1:
+            raise InputError(
+                f"{self.stored} stored times and {self.max_steps} steps were asked for; use 2 and 1 or more"
+            )
+        if not (self.capture > 0 and 0 < self.tolerance < 1):
+            raise InputError("the capture distance and the tolerance must be positive, the tolerance below 1")
+
+    @property
+    def times(self) -> np.ndarray:
+        """The stored times, 0 first."""
+        return np.concatenate([[0.0], np.geomspace(self.first, self.until, self.stored - 1)])
+
+
+@dataclass(frozen=True)
+class Capture:
+    """An electron reached a proton."""
+
+    electron: int
+    proton: int
+    time: float
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """The motion of the electrons.
+
+    Attributes
+    ----------
+    times, positions : (T,) and (T, n, d), the captures' times included.
+    energies : (T,), the loss L along the way; NaN once a pair touches under an unbounded law.
+    captures : who reached whom, in order.
+    worst_pull : the largest force by other charges on an electron that sits on its proton, as a share of what holds it
+        there (the slope of the cone); below 1 it stays.
+    """
+
+    problem: Charges
+    times: np.ndarray
+    positions: np.ndarray
+    energies: np.ndarray
+    captures: tuple[Capture, ...]
+    worst_pull: float
+
+    @property
+    def partner(self) -> np.ndarray:
+        """The proton of each electron, -1 for those that are still on their way."""
+        result = np.full(self.problem.electrons, NEVER)
+        for capture in self.captures:
+            result[capture.electron] = capture.proton
+        return result
+
+    def save(self, folder: Path) -> None:
+        """Write ``trajectory.npz`` (arrays) and ``trajectory.json`` (captures, in words and numbers)."""
+        write_npz(
+            folder / "trajectory.npz",
+            {
+                "times": self.times,
+                "positions": self.positions,
+                "energies": self.energies,
+                "protons": self.problem.protons,
+                "proton_charges": self.problem.proton_charges,
+                "electron_charges": np.asarray(self.problem.electron_charges),
+                "capture_electron": np.array([c.electron for c in self.captures], dtype=np.int64),
+                "capture_proton": np.array([c.proton for c in self.captures], dtype=np.int64),
+                "capture_time": np.array([c.time for c in self.captures]),
+            },
+        )
+        write_json(
+            folder / "trajectory.json",
+            {
+                "law": self.problem.law.to_json(),
+                "electrons": self.problem.electrons,
+                "protons": len(self.problem.protons),
+                "dimension": self.problem.dimension,
+                "end": float(self.times[-1]),
+                "energy_at_start": _finite(self.energies[0]),
+                "energy_at_end": _finite(self.energies[-1]),
+                "worst_pull": _finite(self.worst_pull),
+                "captures": [dataclasses.asdict(c) for c in self.captures],
+            },
+        )
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+@functools.partial(jax.jit, static_argnames="how")
+def _segment(
+    landscape: ChargeLandscape, how: Integration, start: jax.Array, begin: jax.Array, free: jax.Array, open_: jax.Array
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+    """Integrate from one capture to the next; return stored times and positions, and where and when it ended.
+
+    ``free`` (n,) are the electrons that move, ``open_`` (n, k) the protons that each of them may still reach.
+    """
+    import diffrax
+    import optimistix
+
+    def velocity(_: Any, positions: jax.Array, __: Any) -> jax.Array:
+        return jnp.where(free[:, None], landscape.velocity(positions), 0.0)
+
+    def gap(t: Any, y: jax.Array, args: Any, **_: Any) -> jax.Array:
+        distance = jnp.linalg.norm(y[:, None] - landscape.protons, axis=-1)
+        return jnp.min(jnp.where(open_, distance, jnp.inf)) - how.capture
+
+    times = jnp.clip(jnp.asarray(how.times), begin, how.until)
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(velocity),
+        diffrax.Tsit5(),
+        t0=begin,
+        t1=how.until,
+        dt0=None,
+        y0=start,
+        saveat=diffrax.SaveAt(subs=[diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)]),
+        stepsize_controller=diffrax.PIDController(rtol=how.tolerance, atol=how.tolerance),
+        max_steps=how.max_steps,
+        event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
+        throw=False,
+    )
+    (stored_times, (end,)), (stored, (last,)) = solution.ts, solution.ys
+    return stored_times, stored, end, last
+
+
+def dynamics(
+    problem: Charges,
+    start: np.ndarray,
+    how: Integration | None = None,
+    out: Path | None = None,
+    progress: Callable[[float, str], None] = lambda share, what: None,
+) -> Trajectory:
+    """Follow the electrons from ``start`` (n, d) until all have reached a proton, or the last time.
+
+    With ``out`` each stretch between two captures is stored as it is finished, and the same call goes on where an
+    interrupted one stopped.
+    """
+    how = how or Integration()
+    if problem.electron_charges is None:
+        raise InputError("the dynamics need fixed electron_charges; give them to Charges (-1 each, for electrons)")
+    if problem.law.on_sphere:
+        raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
+    start = np.asarray(start, dtype=np.float64)
+    if start.shape != (problem.electrons, problem.dimension):
+        raise InputError(
+            f"the start has shape {start.shape}; this problem needs ({problem.electrons}, {problem.dimension})"
+        )
+    if out is None:
+        return _follow(problem, start, how, None, progress)
+    identity = {
+        "kind": "dynamics",
+        "problem": problem.to_json(),
+        "start": [[float(x).hex() for x in row] for row in start],
+        "integration": {name: float(value).hex() for name, value in dataclasses.asdict(how).items()},
+    }
+    with RunFolder(out, identity, {}) as folder:
+        trajectory = _follow(problem, start, how, folder, progress)
+        trajectory.save(folder.path)
+        return trajectory
+
+
+def _follow(
+    problem: Charges, start: np.ndarray, how: Integration, folder: RunFolder | None, progress: Callable
+) -> Trajectory:
+    landscape = ChargeLandscape.of(problem)
+    electrons, protons = problem.electrons, problem.protons
+    moving = np.asarray(problem.electron_charges)
+    begin, positions = 0.0, start
+    captures: list[Capture] = []
+    times, path = [np.zeros(1)], [start[None]]
+    while True:
+        taken = np.array([c.electron for c in captures], dtype=int)
+        free = ~np.isin(np.arange(electrons), taken)
+        site = problem.proton_charges.copy()
+        for c in captures:
+            site[c.proton] += moving[c.electron]
+        reachable = free[:, None] & (moving[:, None] * site < -1e-12)
+        name = f"stretch-{len(captures):04d}"
+        if folder is not None and folder.has(name):
+            stretch = folder.get(name)
+        else:
+            arrays = _segment(
+                landscape, how, jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
+            )
+            stretch = dict(zip(("times", "positions", "end", "last"), map(np.asarray, arrays), strict=True))
+            if folder is not None:
+                folder.put(name, stretch)
+        end, last = float(stretch["end"]), stretch["last"]
+        if not (np.isfinite(end) and np.isfinite(last).all()):
+            raise InputError(
+                f"the equations could not be solved beyond time {begin:g} with {how.max_steps} steps; "
+                "allow more steps, a larger tolerance or an earlier end"
+            )
+        keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
+        distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
+        electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
+        reached = bool(distance[electron, proton] <= 2 * how.capture)
+        positions = last.copy()
+        if reached:
+            positions[electron] = protons[proton]
+            captures.append(Capture(int(electron), int(proton), end))
+        times += [stretch["times"][keep], [end]]
+        path += [stretch["positions"][keep], positions[None]]
+        begin = end
+        progress(max(len(captures) / electrons, math.log1p(end) / math.log1p(how.until)), f"{len(captures)} reached")
+        if not reached or end >= how.until or len(captures) == electrons:
+            break
+    everywhere = np.concatenate(path)
+    energies = np.asarray(landscape.value(jnp.asarray(everywhere)))
+    energies = np.where(np.isfinite(energies), energies, np.nan)
+    worst = _worst_pull(landscape, np.concatenate(times), everywhere, captures)
+    return Trajectory(problem, np.concatenate(times), everywhere, energies, tuple(captures), worst)
+
+
+def _worst_pull(landscape: ChargeLandscape, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
+    """Return the largest pull on a captured electron, relative to the slope of the cone that holds it; 0 if unbounded."""
+    if not landscape.potential.bounded or not captures:
+        return 0.0
+    pull = np.linalg.norm(np.asarray(landscape.velocity(jnp.asarray(positions))), axis=-1)
+    hold = abs(float(landscape.potential.slope(jnp.asarray(0.0))))
+    charges = np.asarray(landscape.electron_charges)
+    worst = 0.0
+    for c in captures:
+        capacity = abs(charges[c.electron] * float(landscape.proton_charges[c.proton])) * hold
+        after = times >= c.time
+        worst = max(worst, float(pull[after, c.electron].max()) / capacity if capacity > 1e-12 else math.inf)
+    return worst
