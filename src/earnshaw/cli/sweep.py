@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.convnet import Network, Starts, conv_sweep, only_for
 from earnshaw.cli.settings import (
     ActivationName,
     Dimension,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "Examples: **earnshaw sweep -k 10 -n 10** (1000 runs); **earnshaw sweep -k 6..12 -n k+1 --json**; "
     "**earnshaw sweep --teacher mine.npy -n 5 --out runs/mine**; **earnshaw sweep -k 8 -n k-3..k --activation erf "
-    "--optimizer lbfgs**. Interrupt it, and the same command resumes."
+    "--optimizer lbfgs**; **earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5**. Interrupt it, and the same command resumes."
 )
 
 
@@ -76,6 +77,17 @@ def sweep(
     prove: Annotated[
         bool, typer.Option("--prove", help="Prove every family found, and say which runs ended in a proved basin.")
     ] = False,
+    network: Annotated[
+        Network,
+        typer.Option(help="conv: k patches, one filter, trained output weights; a new random teacher for every run."),
+    ] = Network.two_layer,
+    p: Annotated[int | None, typer.Option("-p", help="conv: size of the filter and of a patch.")] = None,
+    ratio: Annotated[
+        float | None, typer.Option(help="conv: S/|a*|, sum over norm of the teacher's output weights.")
+    ] = None,
+    starts: Annotated[
+        Starts | None, typer.Option(help="conv: one start as drawn, or the best of its four signs.")
+    ] = None,
     out_folder: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Run folder (default: runs/HASH).")
     ] = None,
@@ -87,6 +99,21 @@ def sweep(
     those are. Results go to a run folder, written so that nothing is lost when the sweep is interrupted.
     """
     with user_errors():
+        if network is Network.conv:
+            if p is None or ratio is None:
+                raise InputError("--network conv needs -p and --ratio; for example -p 20 -k 25 --ratio 0.5")
+            given = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid, "--prove": prove}
+            given |= {
+                "--activation": activation != "relu",
+                "--optimizer": optimizer,
+                "--trace": trace,
+                "--batch": batch,
+            }
+            given |= {"--start": start != "xavier", "--stop": stop is not StopRule.early}
+            only_for(Network.two_layer, given)
+            conv_sweep(k, p, ratio, runs, seed, step, starts or Starts.one, max_steps, out_folder, as_json)
+            return
+        only_for(Network.conv, {"-p": p is not None, "--ratio": ratio is not None, "--starts": starts})
         chosen = settings(k, n, teacher, grid, d, activation, output_weights)
         from earnshaw.descent import Stop, Stopping
         from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
@@ -201,6 +228,8 @@ def _warn(results: list[SweepResult], max_steps: int) -> int:
                 f"{where}: {summary.decided_by_value_test} runs reached {max_steps} steps and were decided by the value test F < 1e-3"
             )
         if undecided := summary.outcomes.get("UNDECIDED", 0):
-            advice = "use a smaller step" if summary.restarted else "raise --max-steps and sweep again"
-            note(f"{where}: {undecided} runs were undecided after {max_steps} steps; {advice}")
+            note(
+                f"{where}: {undecided} runs are undecided: at the limit of {max_steps} steps (raise --max-steps, or use a smaller "
+                "step), or at a point with a flat direction, where second derivatives do not tell"
+            )
     return code

@@ -16,6 +16,7 @@ from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.newton import polish, settle
 from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stop, Stopping
+from earnshaw.landscapes import TwoLayerLandscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
@@ -47,16 +48,21 @@ class Judge(Protocol):
 
 def stationarity(landscape: Landscape, points: jax.Array) -> jax.Array:
     """Report value, largest gradient of a neuron (a row of the point), gradient norm and shortest neuron of each lane."""
-    rows = (points.shape[0], -1, points.shape[-1])
-    by_neuron = jnp.linalg.norm(landscape.gradient(points).reshape(rows), axis=-1)
+    by_neuron = jnp.linalg.norm(landscape.gradient(points).reshape(points.shape[0], -1, points.shape[-1]), axis=-1)
     return jnp.stack(
         [
             landscape.value(points),
             jnp.max(by_neuron, -1),
             jnp.linalg.norm(by_neuron, axis=-1),
-            jnp.min(jnp.linalg.norm(points.reshape(rows), axis=-1), -1),
+            _shortest(landscape, points),
         ]
     )
+
+
+def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:
+    """Return the length of the shortest neuron of each lane, its output weight left out."""
+    weights = landscape.split(points)[0] if isinstance(landscape, TwoLayerLandscape) else points
+    return jnp.min(jnp.linalg.norm(weights.reshape(points.shape[0], -1, weights.shape[-1]), axis=-1), -1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +74,7 @@ class Units:
     value : of the loss (the sum of the teacher's squared norms).
     gradient : of a neuron's gradient and of its length.
     low : a value below this is the global minimum.
-    neurons_die : whether a neuron can shrink to 0 and stay there (ReLU).
+    neurons_die : whether a neuron can shrink to 0, where the loss has a kink, and stay there (ReLU, leaky ReLU).
     """
 
     value: float = 1.0
@@ -86,7 +92,7 @@ class Units:
             value=problem.scale,
             gradient=math.sqrt(problem.scale / problem.teachers),
             low=low,
-            neurons_die=problem.activation.kind == "relu" and not problem.trainable_output,
+            neurons_die=problem.activation.homogeneous == 1 and not problem.activation.odd,
         )
 
 
@@ -216,7 +222,7 @@ class NewtonJudge:
         landscape = self.landscape.take(lane)
         end, norm, spectrum = settle(landscape, point)
         value = float(landscape.value(jnp.asarray(end)))
-        shortest = np.linalg.norm(end.reshape(-1, end.shape[-1]), axis=1).min()
+        shortest = float(_shortest(landscape, jnp.asarray(end)[None])[0])
         dead = self.units.neurons_die and shortest < TOLERANCES.dead_neuron * self.units.gradient
         curved = np.sort(spectrum[np.argsort(np.abs(spectrum), kind="stable")[landscape.gauge :]])
         outcome = Outcome.DEGENERATE if dead else self._name(value, float(curved[0]))
