@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 EXAMPLES = "Examples: **earnshaw reproduce spurious table1 --quick**; **earnshaw reproduce spurious all --json**."
 
 
-PAPERS_HELP = "spurious: Safran & Shamir (2018): table1, table2, figure1, examples."
+PAPERS_HELP = (
+    "spurious: Safran & Shamir (2018): table1, table2, figure1, examples. "
+    "convnet: Du et al. (2018): figure1b, phases, probability, theorems."
+)
 
 
 class Paper(StrEnum):
     """The papers; each is a module of earnshaw.papers."""
 
     spurious = "spurious"
+    convnet = "convnet"
 
 
 def reproduce(

@@ -23,6 +23,7 @@ from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
+from earnshaw.numerics import compiled
 
 MARGIN = 1e-9  # relative room below the barrier for the rounding of both, which is some 1e-15
 
@@ -52,6 +53,13 @@ class _Ends(NamedTuple):
     value: np.ndarray
 
 
+@compiled
+def _ends(landscape: ConvNetLandscape) -> _Ends:
+    axis = landscape.filter / landscape.norm[..., None]
+    good, bad = (landscape.best_outputs(jnp.full(axis.shape[:-1], g)) for g in (math.pi, 0.0))
+    return _Ends(axis, good, bad, landscape.spurious_value)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class BarrierJudge:
     """Decides by the sign of a . a* below the barrier; ends are entered by their closed forms.
@@ -67,10 +75,7 @@ class BarrierJudge:
 
     @cached_property
     def _ends(self) -> _Ends:
-        axis = self.landscape.filter / self.landscape.norm[..., None]
-        good, bad = (self.landscape.best_outputs(jnp.full(axis.shape[:-1], g)) for g in (math.pi, 0.0))
-        value = jnp.broadcast_to(self.landscape.spurious_value, axis.shape[:-1])
-        return _Ends(*(np.asarray(array) for array in (axis, good, bad, value)))
+        return jax.tree.map(np.asarray, _ends(self.landscape))
 
     def _end(self, lane: int, length: float, outcome: Outcome) -> tuple[np.ndarray, float]:
         """Return the stationary point that a lane of this outcome converges to, up to the final |v|, and its loss."""
@@ -103,16 +108,17 @@ class BarrierJudge:
         return below | over, restarted
 
 
-def longest_step(landscape: ConvNetLandscape, points: np.ndarray) -> float:
-    """Return the longest step for which the judge's rule is proved from all of these starts on."""
-    return float(1 / jnp.max(landscape.smoothness(jnp.asarray(points))))
+def longest_step(patches: int, scale: float = 1.0) -> float:
+    r"""Return 1/L: the longest step for which the rule is proved, with :math:`\text{scale} = |w^*||a^*|/|v|` at the start."""
+    h, n = (patches + math.pi - 1) / (2 * math.pi), scale**2
+    return 2 / (h + n + math.sqrt((h - n) ** 2 + n * (math.pi / 4) ** 2))
 
 
-def check_step(landscape: ConvNetLandscape, points: np.ndarray, step: float) -> None:
+def check_step(step: float, patches: int, scale: float = 1.0) -> None:
     """Refuse a step for which the end of a run would be a guess."""
-    longest = longest_step(landscape, points)
-    if not 0 < step <= longest:
+    longest = longest_step(patches, scale)
+    if step > longest:
         raise InputError(
-            f"the step is {step:g}, but where runs end is proved for steps up to {longest:.4g} only (1/L with these k, "
-            f"|w*|, |a*| and |v|; about 2 pi/(k + pi - 1)); give a shorter step"
+            f"the step is {step:g}, but for k = {patches} and |w*||a*|/|v| = {scale:.4g} where runs end is proved for "
+            f"steps up to {longest:.4g} only; give a shorter step"
         )

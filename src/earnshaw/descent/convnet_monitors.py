@@ -171,11 +171,14 @@ class Hypotheses:
 
 def hypotheses(landscape: ConvNetLandscape, points: np.ndarray) -> Hypotheses:
     """Say which theorem's hypotheses each start (lanes, p + k) satisfies, apart from a small step."""
-    at = jnp.asarray(points)
-    way, product = landscape.angles(at), landscape.product(at)
-    total = jnp.sum(landscape.split(at)[1] * landscape.ones, -1)
+    good, bad = _hypotheses(landscape, jnp.asarray(points))
+    return Hypotheses(np.asarray(good), np.asarray(bad))
+
+
+@compiled
+def _hypotheses(landscape: ConvNetLandscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
+    way, product = landscape.angles(points), landscape.product(points)
+    total = jnp.sum(landscape.split(points)[1] * landscape.ones, -1)
     small = jnp.abs(total) <= jnp.abs(landscape.total) * landscape.norm * (1 + ROUNDING)
     low = way.overlap <= 1 - 2 * landscape.total**2 / landscape.square
-    return Hypotheses(
-        np.asarray((product > 0) & small & (way.angle < math.pi / 2)), np.asarray((product < 0) & small & low)
-    )
+    return (product > 0) & small & (way.angle < math.pi / 2), (product < 0) & small & low

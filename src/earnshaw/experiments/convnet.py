@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import platform
 import time
 from collections.abc import Callable, Sequence
@@ -110,6 +111,7 @@ class ConvPlan:
             raise InputError(f"{self.runs} runs were asked for; use 1 to {MAX_RUNS}")
         if not 0 <= self.seed < 2**63:
             raise InputError(f"the seed is {self.seed}; use a whole number from 0 to 2^63 - 1")
+        check_step(self.descent.step, self.teachers.patches)
 
     @property
     def name(self) -> str:
@@ -147,9 +149,9 @@ def run_convnets(
 ) -> tuple[Ledger, Axes]:
     """Run Algorithm 1 from starts (lanes, p + k), one teacher a lane, and decide each by the proved rule.
 
-    The runs are computed in five coordinates; the ledger holds reduced points, which the axes lift.
+    The runs are computed in five coordinates; the ledger holds reduced points, which the axes lift. A run whose step is
+    too long for the rule (:func:`~earnshaw.descent.convnet.longest_step`) stays undecided.
     """
-    check_step(energy, starts, descent.step)
     reduced, points, axes = reduce_lanes(energy, starts)
     return run_reduced(reduced, points, descent, stopping, lanes, cancelled), axes
 
@@ -173,14 +175,13 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
     """Return the outcome code of the best of the four signs of a random start, for each problem; p and k may differ."""
     reduced, points = [], []
     for problem, start in zip(problems, SphereAndBall().draw_many(problems, seed), strict=True):
+        check_step(step, problem.patches, math.sqrt(problem.scale))
         teacher = problem.filter, problem.output_weights, np.ones(problem.patches)
         small, five, _ = reduce_arrays(*teacher, sign_flips(start[None], problem.filter_size)[:, 0])
         reduced.append(small)
         points.append(five)
     together = ConvNetLandscape(*(jnp.asarray(np.concatenate(leaves)) for leaves in zip(*reduced, strict=True)))
-    starts = np.concatenate(points)
-    check_step(together, starts, step)
-    ledger = run_reduced(together, starts, GradientDescent(step=step), Stopping())
+    ledger = run_reduced(together, np.concatenate(points), GradientDescent(step=step), Stopping())
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
 

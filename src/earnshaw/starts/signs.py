@@ -12,7 +12,7 @@ import jax
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.numerics import lane_keys
+from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems.convnet import ConvNet
 
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
@@ -120,7 +120,7 @@ def _normals(seed: int, lanes: np.ndarray, stream: int, size: int) -> np.ndarray
     return np.asarray(_draw(lane_keys(seed, lanes), stream, _padded(size)))
 
 
-@functools.partial(jax.jit, static_argnums=2)
+@functools.partial(compiled, static_argnums=2)
 def _draw(keys: jax.Array, stream: int, size: int) -> jax.Array:
     return jax.vmap(lambda key: jax.random.normal(jax.random.fold_in(key, stream), (size,)))(keys)
 
