@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -180,7 +179,7 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
         small, five, _ = reduce_arrays(*teacher, sign_flips(start[None], problem.filter_size)[:, 0])
         reduced.append(small)
         points.append(five)
-    together = ConvNetLandscape(*(jnp.asarray(np.concatenate(leaves)) for leaves in zip(*reduced, strict=True)))
+    together = ConvNetLandscape(*jax.device_put([np.concatenate(leaves) for leaves in zip(*reduced, strict=True)]))
     ledger = run_reduced(together, np.concatenate(points), GradientDescent(step=step), Stopping())
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
@@ -192,9 +191,8 @@ def _compute(plan: ConvPlan, lanes: np.ndarray) -> ConvRuns:
     starts = plan.start.draw_each(filters, outputs, plan.seed, lanes)
     tries = len(SIGNS) if plan.tries is Tries.FOUR else 1
     points = sign_flips(starts, filters.shape[1])[:tries].reshape(-1, starts.shape[1])
-    energy = ConvNetLandscape(
-        *(jnp.asarray(np.tile(leaf, (tries, 1))) for leaf in (filters, outputs, np.ones_like(outputs)))
-    )
+    teachers = [np.tile(leaf, (tries, 1)) for leaf in (filters, outputs, np.ones_like(outputs))]
+    energy = ConvNetLandscape(*jax.device_put(teachers))
     ledger, axes = run_convnets(energy, points, plan.descent, plan.stopping, np.tile(lanes, tries))
     value = np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(tries, -1)
     best = np.argmin(value, axis=0)

@@ -73,7 +73,7 @@ class ConvNetLandscape:
     @classmethod
     def of(cls, problem: ConvNet) -> ConvNetLandscape:
         """Return the landscape of a problem."""
-        return cls(jnp.asarray(problem.filter), jnp.asarray(problem.output_weights), jnp.ones(problem.patches))
+        return cls(*jax.device_put((problem.filter, problem.output_weights, np.ones(problem.patches))))
 
     @property
     def shape(self) -> tuple[int]:
@@ -91,8 +91,10 @@ class ConvNetLandscape:
         return 1
 
     def take(self, index: np.ndarray | jax.Array | int) -> ConvNetLandscape:
-        """Return the landscape of some lanes; itself when one teacher serves all."""
-        return self if self.filter.ndim == 1 else jax.tree.map(lambda leaf: leaf[index], self)
+        """Return the landscape of some lanes; itself when one teacher serves all. (By NumPy: nothing is compiled.)"""
+        if self.filter.ndim == 1:
+            return self
+        return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[np.asarray(index)]), self)
 
     def point(self, filter: np.ndarray | jax.Array, outputs: np.ndarray | jax.Array) -> jax.Array:
         """Join filters (..., p) and output weights (..., k) to points; NaN, wrong shapes and zero filters raise."""
@@ -107,7 +109,7 @@ class ConvNetLandscape:
             raise InputError("the point holds NaN or infinite entries; all must be finite")
         if not np.any(filter, axis=-1).all():
             raise InputError("the filter is exactly 0, where it has no direction; move it")
-        return jnp.asarray(np.concatenate([filter, outputs], -1))
+        return jax.device_put(np.concatenate([filter, outputs], -1))
 
     def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the filter v (..., p) and the output weights a (..., k) of points."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from earnshaw.landscapes.convnet import ConvNetLandscape
@@ -38,7 +38,7 @@ def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetL
     """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back."""
     filter, outputs, ones = (np.asarray(leaf) for leaf in (energy.filter, energy.outputs, energy.ones))
     reduced, small, axes = reduce_arrays(filter, outputs, ones, points)
-    return ConvNetLandscape(*(jnp.asarray(leaf) for leaf in reduced)), small, axes
+    return ConvNetLandscape(*jax.device_put(reduced)), small, axes
 
 
 def reduce_arrays(
