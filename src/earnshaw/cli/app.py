@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import arena, prove, reproduce, runs, sweep
+from earnshaw.cli import arena, demo, doctor, dynamics, prove, report, reproduce, runs, sweep
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,8 +37,12 @@ def _root(
 
 app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
 app.command("arena", epilog=arena.EXAMPLES)(arena.arena)
+app.command("dynamics", epilog=dynamics.EXAMPLES)(dynamics.dynamics)
 app.command("prove", epilog=prove.PROVE_EXAMPLES)(prove.prove)
 app.command("check", epilog=prove.CHECK_EXAMPLES)(prove.check)
 app.command("explain", epilog=prove.EXPLAIN_EXAMPLES)(prove.explain)
+app.command("report", epilog=report.EXAMPLES)(report.report)
+app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
+app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
 app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.add_typer(runs.app, name="runs")

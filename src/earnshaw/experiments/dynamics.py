@@ -38,7 +38,7 @@ class Integration:
 
     until: float = 1e5
     first: float = 1e-3
-    stored: int = 400
+    stored: int = 1000
     capture: float = 1e-3
     tolerance: float = 1e-9
     max_steps: int = 200_000

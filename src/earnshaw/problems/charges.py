@@ -181,3 +181,17 @@ def random_protons(dimension: int, protons: int, factor: float, seed: int, lane:
     """
     rng = np.random.default_rng([seed, lane])
     return spread(dimension, factor) * rng.normal(size=(protons, dimension)), rng.uniform(-1, 1, size=protons)
+
+
+def random_start(
+    dimension: int, protons: int, electrons: int | None, factor: float, seed: int
+) -> tuple[Array, Array, Array]:
+    """Return protons (k, d), where electrons (n, d) start, and their charges -1, for the dynamics; one draw a seed."""
+    if dimension < 2:
+        raise InputError(f"-d {dimension} was given; charges need a dimension of at least 2")
+    electrons = protons if electrons is None else electrons
+    if protons < 1 or electrons < 1:
+        raise InputError(f"{protons} protons and {electrons} electrons were asked for; use at least 1 of each")
+    places, _ = random_protons(dimension, protons, factor, seed)
+    start = spread(dimension, factor) * np.random.default_rng([seed, 0, 9]).normal(size=(electrons, dimension))
+    return places, start, -np.ones(electrons)
