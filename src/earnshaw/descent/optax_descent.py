@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Evaluations, along
+from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 
 
@@ -58,6 +59,12 @@ class Optax:
 
         gradient, value = landscape.gradient(state.point), landscape.value(state.point)
         change, inner = jax.vmap(one)(gradient, value, state.inner, state.point)
+        if getattr(change, "shape", None) != gradient.shape:
+            raise InputError(
+                f"the optimiser {self.name!r} turns a gradient of shape {gradient.shape[1:]} into "
+                f"{f'an update of shape {change.shape[1:]}' if hasattr(change, 'shape') else 'no array'}; "
+                "it must return an update of the gradient's shape"
+            )
         searched = optax.tree_utils.tree_get(inner, "num_linesearch_steps", default=jnp.zeros_like(state.gradients))
         point = state.point + along(state.scale, change) * change
         return OptaxState(point, inner, state.scale, state.gradients + 1 + searched)

@@ -39,7 +39,9 @@ class Given:
     def draw(self, problem: TwoLayer, seed: int, lanes: np.ndarray) -> np.ndarray:
         """Return the points of these lanes; another problem's points raise :class:`InputError`."""
         if self.points.shape[1:] != problem.shape:
-            raise InputError(f"the starts have shape {self.points.shape}; this problem needs (runs, *{problem.shape})")
+            raise InputError(
+                f"the starts have shape {self.points.shape}; this problem needs (runs, {problem.shape[0]}, {problem.shape[1]})"
+            )
         if lanes.size and lanes.max() >= len(self.points):
             raise InputError(
                 f"{int(lanes.max()) + 1} runs were asked for, but {len(self.points)} starts are given; use --runs {len(self.points)}"

@@ -28,9 +28,18 @@ class Start(Protocol):
         ...
 
 
-def start(given: str | Start) -> Start:
-    """Return the start of this name: ``xavier``, ``normal:0.1``, ``sphere`` or the path of an ``.npy`` file."""
+def start(given: str | Path | np.ndarray | Start) -> Start:
+    """Return the start of this name (``xavier``, ``normal:0.1``, ``sphere``, the path of an ``.npy`` file), or the given one.
+
+    An array (runs, n, d) holds the points themselves.
+    """
+    if isinstance(given, np.ndarray):
+        return Given(given)
+    if isinstance(given, Path):
+        return Given.load(given)
     if not isinstance(given, str):
+        if not all(callable(getattr(given, method, None)) for method in ("draw", "to_json")):
+            raise InputError(f"the start is {given!r:.60}; choose {KNOWN}, or an object with draw and to_json")
         return given
     kind, _, rest = given.partition(":")
     if given == "xavier":
