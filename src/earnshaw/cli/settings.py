@@ -28,9 +28,11 @@ class OutputWeights(StrEnum):
     trainable = "trainable"
 
 
-Teachers = Annotated[str | None, typer.Option("-k", help="Teacher neurons, orthonormal: 10, or a range 6..20.")]
+Teachers = Annotated[
+    str | None, typer.Option("-k", help="Teacher neurons, orthonormal and of length 1: 10, or a range 6..20.")
+]
 Students = Annotated[str, typer.Option("-n", help="Student neurons: 10, a range, or relative: k, k+1, k-2..k.")]
-Dimension = Annotated[int | None, typer.Option("-d", help="Dimension of the inputs (default: k).")]
+Dimension = Annotated[int | None, typer.Option("-d", help="Dimension of the inputs, at least k (default: k).")]
 TeacherFile = Annotated[
     Path | None, typer.Option(metavar="FILE.npy", help="Your own teacher, one neuron a row, in place of -k.")
 ]

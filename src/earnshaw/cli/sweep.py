@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 EXAMPLES = (
     "Examples: **earnshaw sweep -k 10 -n 10** (1000 runs); **earnshaw sweep -k 6..12 -n k+1 --json**; "
     "**earnshaw sweep --teacher mine.npy -n 5 --out runs/mine**; **earnshaw sweep -k 8 -n k-3..k --activation erf "
-    "--optimizer lbfgs**; **earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5**. Interrupt it, and the same command resumes."
+    "--output-weights trainable --optimizer lbfgs**; **earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5**. Interrupt it, and the same command resumes."
 )
 
 
@@ -54,21 +54,24 @@ def sweep(
     optimizer: Annotated[
         str | None,
         typer.Option(
-            help="gd:0.1, momentum:0.05:0.9, adam:0.01 (or another of optax), lbfgs, newton-tr, perturbed-gd, flow, "
-            "stochastic:0.1:64, or your own: FILE.py:OBJECT, MODULE:OBJECT."
+            help="gd:0.1 (gradient descent with step 0.1, the default), momentum:0.05:0.9, adam:0.01 or another of optax, "
+            "lbfgs, newton-tr, perturbed-gd, flow, stochastic:0.1:64, or your own: FILE.py:OBJECT, MODULE:OBJECT."
         ),
     ] = None,
     step: Annotated[
         float | None, typer.Option(help="Step length of gradient descent, short for --optimizer gd:STEP.")
     ] = None,
     start: Annotated[
-        str, typer.Option(help="xavier, normal:SCALE, sphere, or FILE.npy (runs, neurons, dimension).")
+        str,
+        typer.Option(
+            help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy."
+        ),
     ] = "xavier",
     stop: Annotated[
         StopRule,
         typer.Option(help="early: once the fate is clear. paper: when every neuron's gradient is at most 1e-9."),
     ] = StopRule.early,
-    max_steps: Annotated[int, typer.Option(help="Step limit of a run.")] = 200_000,
+    max_steps: Annotated[int, typer.Option(help="Steps after which a run is given up as undecided.")] = 200_000,
     batch: Annotated[int | None, typer.Option(help="Lanes computed together (default: what suits the device).")] = None,
     trace: Annotated[int, typer.Option(metavar="M", help="Store value, gradient norm and weights every M steps.")] = 0,
     workers: Annotated[
@@ -105,6 +108,7 @@ def sweep(
             given = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid, "--prove": prove}
             given |= {
                 "--activation": activation != "relu",
+                "--output-weights": output_weights is not OutputWeights.fixed,
                 "--optimizer": optimizer,
                 "--trace": trace,
                 "--batch": batch,
@@ -117,9 +121,12 @@ def sweep(
         chosen = settings(k, n, teacher, grid, d, activation, output_weights)
         from earnshaw.descent import Stop, Stopping
         from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
+        from earnshaw.experiments.proving import require_provable
         from earnshaw.numerics import remember_programs
         from earnshaw.starts import start as named_start
 
+        if prove:
+            require_provable(chosen[0].problem)
         remember_programs()
         descent = _descent(optimizer, step)
         stopping = Stopping(rule=Stop[stop.name.upper()], max_steps=max_steps, trace=trace)

@@ -65,7 +65,12 @@ class StochasticDescent:
             raise InputError(f"stochastic descent got {self.samples} samples a step; it needs at least 1")
 
     def init(self, landscape: Any, points: jax.Array, scale: jax.Array, keys: jax.Array) -> StochasticState:
-        """Return the state of lanes at these points."""
+        """Return the state of lanes at these points; a step function, whose samples have no slope, is refused."""
+        if getattr(getattr(landscape, "activation", None), "homogeneous", None) == 0:
+            raise InputError(
+                f"stochastic descent needs the slope of the activation, and {landscape.activation} is flat wherever it is "
+                "smooth; use another optimiser, such as gd:0.1, which follows the exact gradient of the mean"
+            )
         return StochasticState(points, self.step * scale, keys, jnp.zeros(points.shape[0], dtype=jnp.int64))
 
     def advance(self, landscape: Any, state: StochasticState) -> StochasticState:

@@ -88,15 +88,27 @@ def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...
     if "problem" not in arrays:
         return TwoLayer(arrays.get("teacher", np.eye(shape[2])), students=shape[1])
     try:
-        problem = problem_from_json(json.loads(str(arrays["problem"])))
-    except ValueError as error:
+        stated = json.loads(str(arrays["problem"]))
+        activation, trained = str(stated["objective"]).partition("/")[2], "trainable_output" in stated
+        problem = problem_from_json(stated) if activation == "relu" and not trained else None
+    except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
-    if problem.activation.kind != "relu" or problem.trainable_output:
-        raise InputError(
-            f"{path} holds students with activation {problem.activation}"
-            f"{' and trained output weights' * problem.trainable_output}; proofs exist for ReLU with fixed output weights"
-        )
+    if problem is None:
+        raise _unprovable(f"{path} holds students", activation, trained)
     return problem
+
+
+def _unprovable(who: str, activation: str, trained: bool) -> InputError:
+    return InputError(
+        f"{who} with activation {activation}{' and trained output weights' * trained}; "
+        "proofs exist for ReLU with fixed output weights"
+    )
+
+
+def require_provable(problem: TwoLayer) -> None:
+    """Raise :class:`InputError` unless proofs exist for problems of this kind."""
+    if problem.activation.kind != "relu" or problem.trainable_output:
+        raise _unprovable("--prove was asked for students", problem.activation.name, problem.trainable_output)
 
 
 def _families(folder: Path, name: str) -> list[Target]:

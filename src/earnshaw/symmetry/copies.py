@@ -15,9 +15,10 @@ def describe(problem: TwoLayer, point: Array) -> str | None:
     r"""Return what each student neuron does with the teacher's, or None when the point is not of this kind.
 
     A neuron copies one teacher neuron, or averages a group :math:`G`: :math:`w_i = r_i \sum_{j\in G_i} v_j`, groups
-    disjoint. For an odd activation and orthogonal teacher neurons the groups do not see each other, so that any choice of
-    groups gives a stationary point; with n < k students, those where n - 1 copy and one averages the rest are the best
-    known. Neurons that are parallel to nothing of the kind make a point anonymous.
+    disjoint (and :math:`r_i > 0`, unless the activation is odd). For an odd activation and orthogonal teacher neurons the
+    groups do not see each other, so that any choice of groups gives a stationary point; with n < k students, those where
+    n - 1 copy and one averages the rest are the best known. Neurons that are parallel to nothing of the kind make a
+    point anonymous.
 
     Reference: Simsek, Bendjeddou, Gerstner & Brea (2023), Should under-parameterized student networks copy or average
     teacher weights?, section 3.
@@ -26,14 +27,14 @@ def describe(problem: TwoLayer, point: Array) -> str | None:
     if problem.teachers > problem.dimension or np.linalg.matrix_rank(problem.teacher) < problem.teachers:
         return None
     shares = np.linalg.lstsq(problem.teacher.T, weights.T, rcond=None)[0].T  # weights = shares @ teacher
-    if np.abs(shares @ problem.teacher - weights).max() > _TOLERANCE:
+    if np.abs(shares @ problem.teacher - weights).max() > _TOLERANCE * np.abs(problem.teacher).max():
         return None
     used = np.abs(shares) > _TOLERANCE
     if (used.sum(axis=0) > 1).any() or not used.any():
         return None
     sizes = []
     for row, mask in zip(shares, used, strict=True):
-        if mask.any() and np.ptp(row[mask]) > _TOLERANCE:
+        if mask.any() and (np.ptp(row[mask]) > _TOLERANCE or not (problem.activation.odd or row[mask][0] > 0)):
             return None
         sizes.append(int(mask.sum()))
     copies, averages = sizes.count(1), sorted((size for size in sizes if size > 1), reverse=True)
