@@ -112,10 +112,11 @@ def _with_families(runs: Runs) -> tuple[Runs, np.ndarray, list]:
 
 
 def _count(workers: int | None) -> int:
-    """Return the number of worker threads: one for each core unless told otherwise."""
+    """Return the number of worker threads: one for each core that this process may use, unless told otherwise."""
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers were asked for; use at least 1")
-    return workers or os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return workers or cores
 
 
 def _run_pieces(
