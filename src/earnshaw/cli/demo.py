@@ -1,0 +1,194 @@
+"""``earnshaw demo``: the first five minutes."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, note, out, progress_bar, user_errors
+
+if TYPE_CHECKING:
+    from earnshaw.report import Reproduced, Section
+
+EXAMPLES = "Example: **earnshaw demo**, then open **out/report.html**."
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A paper's item that the demonstration reproduces in quick form."""
+
+    paper: str
+    item: str
+    title: str
+    words: str
+
+
+PIECES = (
+    Piece(
+        "convnet",
+        "figure1b",
+        "A convolutional network: two phases",
+        "Du, Lee, Tian, Poczos & Singh (2018). With weight normalisation gradient descent is slow at first, then fast; from the "
+        "wrong side it creeps towards a spurious minimum that it never reaches. Figure 1b of the paper.",
+    ),
+    Piece(
+        "logistic",
+        "figure4",
+        "Logistic regression with one hidden layer",
+        "Fu, Chi & Liang (2020). From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
+        "one over the root of the sample size. Figure 4 of the paper.",
+    ),
+    Piece(
+        "electrostatics",
+        "theorems",
+        "Charges: electrons and protons",
+        "Panigrahy, Rahimi, Sachdeva & Zhang (2018). A student is a system of charges. Where the potential is harmonic, no electron "
+        "rests away from a proton: Earnshaw's theorem, and what the algorithms built on it find.",
+    ),
+)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path("out"),
+    runs: Annotated[int, typer.Option(help="Random starts for each of k = n = 6..10.")] = 1000,
+    workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
+) -> None:
+    """Find spurious minima, prove them, check the proofs, reproduce a figure of each paper, and write a page about it.
+
+    Takes a few minutes. Everything is kept in the folder, and what is finished is not computed again.
+    """
+    with user_errors():
+        from earnshaw.experiments import Interrupted
+        from earnshaw.numerics import remember_programs
+        from earnshaw.report import Page, write_page
+
+        remember_programs()
+        begin = time.perf_counter()
+        try:
+            sections, good = _minima(folder, runs, workers)
+            for number, piece in enumerate(PIECES, 3):
+                reproduced, agrees = _piece(piece, number, folder, workers)
+                good &= agrees
+                sections.append(_section(reproduced))
+        except (Interrupted, KeyboardInterrupt):
+            note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
+            raise typer.Exit(INTERRUPTED) from None
+        sections += _closing()
+        lead = (
+            "A small network, the student, learns from data that another small network, the teacher, has made. Does gradient "
+            "descent find the teacher? If it stops elsewhere: where, how often, and is that proved?"
+        )
+        page = folder / "report.html"
+        write_page(Page("earnshaw: what a few minutes show", lead, sections), page)
+        out.print(
+            f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", soft_wrap=True
+        )
+        if not good:
+            note("something does not agree with the papers, or is not proved: see above and the page")
+            raise typer.Exit(CLAIM_FAILED)
+
+
+@contextmanager
+def _step(number: int, title: str) -> Iterator[None]:
+    out.print(f"[bold]{number}. {title}[/]")
+    begin = time.perf_counter()
+    yield
+    out.print(f"   [dim]{time.perf_counter() - begin:.0f} s[/]")
+
+
+def _minima(folder: Path, runs: int, workers: int | None) -> tuple[list[Section], bool]:
+    """Sweep, prove and check k = n = 6..10; return the page's sections on that, and whether all is well."""
+    from earnshaw.cli.sweep import show, show_proofs
+    from earnshaw.experiments import Plan, prove_sweep, run_plan
+    from earnshaw.papers import spurious
+    from earnshaw.proof import check
+    from earnshaw.report import sweep_sections
+
+    rows = [row for row in spurious.TABLE_1 if row.k <= 10]
+    plan = Plan(settings=tuple(row.setting for row in rows), runs=runs, seed=0)
+    place = folder / "demo" / f"sweep-{runs}"
+    with _step(1, f"Gradient descent from {runs} random starts, for k = n = 6..10"):
+        with progress_bar("sweep") as progress:
+            results = run_plan(plan, place, workers, progress)
+        show(results)
+        compared = [
+            line
+            for row, result in zip(rows, results, strict=True)
+            for line in spurious.compare_row("demo", row, result.summary)
+        ]
+        agreeing = sum(line.ok for line in compared)
+        out.print(f"   {agreeing} of {len(compared)} numbers agree with table 1 of Safran & Shamir (2018)")
+    with _step(2, "Proofs in ball arithmetic, and the independent checker"):
+        with progress_bar("prove") as progress:
+            proofs = prove_sweep(plan, place, workers, progress)
+        for result, proved in zip(results, proofs, strict=True):
+            show_proofs(result, proved)
+        checks = [check(path) for path in sorted((place / "certificates").glob("*.json"))]
+        accepted = sum(result.verified for result in checks)
+        out.print(f"   {accepted} of {len(checks)} certificates are accepted by the checker")
+    printed = {row.setting.name: row.percent for row in rows}
+    records = [result.to_json() for result in results]
+    sections = sweep_sections(place, records, folder / "report.html", printed)
+    good = agreeing == len(compared) and accepted == len(checks) and not any(p.inconclusive for p in proofs)
+    return sections, good
+
+
+def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tuple[Reproduced, bool]:
+    """Reproduce one item of a paper in quick form."""
+    from earnshaw.papers import Reproduction
+    from earnshaw.report import Reproduced
+
+    place = folder / "demo" / piece.paper
+    with _step(number, f"{piece.title} ({piece.item} of {piece.paper}, quick)"):
+        with progress_bar(piece.item) as progress:
+            how = Reproduction(out=place, quick=True, workers=workers, progress=progress)
+            compared = importlib.import_module(f"earnshaw.papers.{piece.paper}").ITEMS[piece.item](how)
+        agreeing = sum(row.ok for row in compared)
+        out.print(f"   {agreeing} of {len(compared)} compared numbers agree")
+    figures = [(path, f"{piece.title}.") for path in sorted(place.glob("*.svg"))]
+    command = f"earnshaw reproduce {piece.paper} {piece.item}"
+    return Reproduced(piece.title, piece.words, compared, figures, command), agreeing == len(compared)
+
+
+def _section(reproduced: Reproduced) -> Section:
+    from earnshaw.report import reproduction_section
+
+    return reproduction_section(reproduced)
+
+
+def _closing() -> list[Section]:
+    """Return the sections on errata and on how to go on."""
+    from earnshaw.papers.errata import ERRATA
+    from earnshaw.report import Code, Section, Table, Text
+
+    rows = [[erratum.paper, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
+    return [
+        Section(
+            "Errors found in the papers",
+            [
+                Text("The papers' conclusions survive; several of their formulas and lemmas do not, as printed."),
+                Table(["paper", "where", "what", "shown by"], rows),
+            ],
+        ),
+        Section(
+            "How to go on",
+            [
+                Text("Rerun any piece, or begin with a teacher of your own:"),
+                Code(
+                    "earnshaw sweep -k 6..10 --prove --out runs/mine    # the first two steps\n"
+                    "earnshaw check runs/mine/certificates/*.json       # the independent checker\n"
+                    "earnshaw report runs/mine                          # a page like this one\n"
+                    "earnshaw reproduce spurious all                    # every table and figure of a paper\n"
+                    "earnshaw sweep --teacher mine.npy -n 5             # rows are neurons\n"
+                    "earnshaw --help"
+                ),
+            ],
+        ),
+    ]

@@ -1,0 +1,146 @@
+"""A page: sections of text, tables, figures and commands, in one HTML file that needs no network."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from earnshaw.store import write_bytes
+
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph. ``*emphasis*`` and ``[label](address)`` are understood; everything else is literal."""
+
+    words: str
+
+    def html(self) -> str:
+        """Return the paragraph."""
+        return f"<p>{_inline(self.words)}</p>"
+
+
+@dataclass(frozen=True)
+class Code:
+    """A command to type."""
+
+    text: str
+
+    def html(self) -> str:
+        """Return the block."""
+        return f"<pre><code>{escape(self.text)}</code></pre>"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings; a row in ``marked`` stands out. Cells are text as in :class:`Text`."""
+
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    marked: frozenset[int] = frozenset()
+    folded: str = ""  # when given, the table opens on a click on these words
+
+    def html(self) -> str:
+        """Return the table, in a box that scrolls sideways on a narrow screen."""
+        head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
+        body = "".join(
+            f"<tr{' class=mark' if index in self.marked else ''}>{''.join(f'<td>{_inline(cell)}</td>' for cell in row)}</tr>"
+            for index, row in enumerate(self.rows)
+        )
+        table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        return f"<details><summary>{escape(self.folded)}</summary>{table}</details>" if self.folded else table
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture file, put into the page itself, with a sentence that says what it shows."""
+
+    path: Path
+    caption: str
+
+    def html(self) -> str:
+        """Return the picture as part of the page."""
+        kinds = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
+        data = base64.b64encode(self.path.read_bytes()).decode()
+        source = f"data:{kinds[self.path.suffix]};base64,{data}"
+        words = _inline(self.caption)
+        return f'<figure><img alt="{escape(self.caption)}" src="{source}"><figcaption>{words}</figcaption></figure>'
+
+
+Part = Text | Code | Table | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands under it."""
+
+    title: str
+    parts: Sequence[Part]
+
+    @property
+    def anchor(self) -> str:
+        """The name that links lead to."""
+        return _SLUG.sub("-", self.title.lower()).strip("-")
+
+    def html(self) -> str:
+        """Return the section."""
+        body = "\n".join(part.html() for part in self.parts)
+        return f'<section id="{self.anchor}"><h2>{escape(self.title)}</h2>\n{body}</section>'
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page."""
+
+    title: str
+    lead: str
+    sections: Sequence[Section] = field(default_factory=tuple)
+    foot: str = ""
+
+    def html(self) -> str:
+        """Return the document."""
+        contents = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in self.sections)
+        body = "\n".join(section.html() for section in self.sections)
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{escape(self.title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
+            f"<header><h1>{escape(self.title)}</h1><p>{_inline(self.lead)}</p></header>\n<nav>{contents}</nav>\n"
+            f"<main>{body}</main>\n<footer>{_inline(self.foot)}</footer>\n</body></html>\n"
+        )
+
+
+def write_page(page: Page, path: Path) -> None:
+    """Write a page, whole or not at all."""
+    write_bytes(path, page.html().encode())
+
+
+def _inline(text: str) -> str:
+    """Return text as HTML: escaped, then ``*emphasis*``, backquoted code and links to files beside the page or the web."""
+    text = escape(text)
+    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
+    text = re.sub(r"\[([^\]]+)\]\(([\w./#:%+-]+)\)", r'<a href="\2">\1</a>', text)
+    return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)
+
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --paper: #fff; --tint: #f4f6f8; --link: #0072b2; --mark: #fff3d6 }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa4ae; --line: #39424c; --paper: #14181d; --tint: #1d232a; --link: #56b4e9; --mark: #40341a } }
+* { box-sizing: border-box }
+body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: .4rem 0 } h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem }
+header p { font-size: 1.08rem; color: var(--soft); max-width: 46rem } a { color: var(--link) }
+nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; padding: .6rem 0; border-block: 1px solid var(--line); font-size: .95rem }
+p { max-width: 46rem } code { font: .88em ui-monospace, monospace; background: var(--tint); padding: .1em .3em; border-radius: 4px; overflow-wrap: anywhere }
+pre { background: var(--tint); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; overflow-x: auto } pre code { background: none; padding: 0; overflow-wrap: normal }
+.wide { overflow-x: auto; margin: .8rem 0 } table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums }
+th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--soft); font-weight: 600; white-space: nowrap }
+tr.mark td { background: var(--mark) } summary { cursor: pointer; color: var(--link); margin: .6rem 0 }
+figure { margin: 1.2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem }
+footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9rem }
+"""

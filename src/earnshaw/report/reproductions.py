@@ -1,0 +1,45 @@
+"""The sections on papers: ours and the printed numbers side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from earnshaw.papers import Comparison
+from earnshaw.report.page import Code, Figure, Part, Section, Table, Text
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One item of a paper as it was reproduced: its numbers, its pictures, and the command that does it again."""
+
+    title: str
+    words: str
+    compared: Sequence[Comparison]
+    figures: Sequence[tuple[Path, str]]
+    command: str
+
+
+def reproduction_section(item: Reproduced) -> Section:
+    """Return the section of an item: the words, the figures, the compared numbers, how to rerun it."""
+    rows = [
+        [
+            row.setting,
+            row.quantity.replace("_", " "),
+            "-" if row.ours is None else f"{row.ours:.4g}",
+            f"{row.printed:.4g}",
+            row.test,
+            "yes" if row.ok else "NO",
+        ]
+        for row in item.compared
+    ]
+    failed = frozenset(index for index, row in enumerate(item.compared) if not row.ok)
+    good = len(rows) - len(failed)
+    parts: list[Part] = [Text(item.words)]
+    parts += [Figure(path, caption) for path, caption in item.figures]
+    if rows:
+        headings = ["setting", "quantity", "ours", "printed", "test", "agrees"]
+        parts.append(Table(headings, rows, failed, folded=f"{good} of {len(rows)} compared numbers agree"))
+    parts += [Text("To rerun this piece, in full:"), Code(item.command)]
+    return Section(item.title, parts)
