@@ -6,22 +6,30 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from earnshaw.errors import InputError
 from earnshaw.potentials.base import Potential, gradient_at, measure, value_at
 from earnshaw.potentials.erf import Erf
+from earnshaw.potentials.gelu import GELU
+from earnshaw.potentials.hermite import Hermite
 from earnshaw.potentials.leaky import LeakyReLU
+from earnshaw.potentials.logistic import Logistic, Softplus
 from earnshaw.potentials.reference import monte_carlo, quadrature
 from earnshaw.potentials.relu import ReLU
+from earnshaw.potentials.series import Series
 from earnshaw.potentials.sign import Sign
 from earnshaw.problems import Activation
 from earnshaw.problems import activation as activation_of
 
 __all__ = [
+    "GELU",
     "Erf",
+    "Hermite",
     "LeakyReLU",
+    "Logistic",
     "Potential",
     "ReLU",
+    "Series",
     "Sign",
+    "Softplus",
     "gradient_at",
     "measure",
     "monte_carlo",
@@ -36,11 +44,23 @@ def potential(activation: str | Callable[..., Any] | Activation) -> Potential:
     return _potential(activation_of(activation))
 
 
+_PLAIN: dict[str, Potential] = {
+    "relu": ReLU(),
+    "sign": Sign(),
+    "erf": Erf(),
+    "sigmoid": Logistic(),
+    "tanh": Logistic(gain=2.0, offset=-1.0, height=2.0),
+    "softplus": Softplus(),
+    "gelu": GELU(),
+}
+
+
 @functools.lru_cache(maxsize=256)
 def _potential(activation: Activation) -> Potential:
     if activation.kind == "leaky":
         return LeakyReLU(float(activation.parameter or 0.0))
-    plain: dict[str, Callable[[], Potential]] = {"relu": ReLU, "sign": Sign, "erf": Erf}
-    if activation.kind in plain:
-        return plain[activation.kind]()
-    raise InputError(f"the activation {activation} has no potential yet")
+    if activation.kind == "hermite":
+        return Hermite(int(activation.parameter or 0))
+    if activation.kind == "function":
+        return Series.of(activation)
+    return _PLAIN[activation.kind]
