@@ -16,20 +16,23 @@ from earnshaw.landscapes.base import Landscape
 
 
 class PerturbedState(NamedTuple):
-    """Points, step lengths, keys, the last gradient's norm and the steps since the last kick."""
+    """Points, step lengths, keys, the last gradient's norm, the steps since the last kick and the kicks so far."""
 
     point: jax.Array
     length: jax.Array
     key: jax.Array
     norm: jax.Array
     since: jax.Array
+    kicks: jax.Array
 
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedDescent:
     """Gradient descent that adds a random vector, uniform in a ball, where the last gradient was small.
 
-    Reference: Jin, Ge, Netrapalli, Kakade & Jordan (2017), How to escape saddle points efficiently, Algorithm 1.
+    Reference: Jin, Ge, Netrapalli, Kakade & Jordan (2017), How to escape saddle points efficiently, Algorithm 1. There
+    a run ends when a kick did not lower the loss enough; here it may be kicked a number of times and then comes to rest,
+    so that its fate becomes clear.
 
     Attributes
     ----------
@@ -37,6 +40,7 @@ class PerturbedDescent:
     radius : of the ball of kicks.
     threshold : a gradient of at most this norm is small.
     wait : steps between two kicks at least.
+    kicks : how often a run is kicked at most; afterwards it is gradient descent.
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
 
@@ -44,6 +48,7 @@ class PerturbedDescent:
     radius: float = 0.01
     threshold: float = 1e-3
     wait: int = 200
+    kicks: int = 10
     check_every: int = 50
 
     def __post_init__(self) -> None:
@@ -52,17 +57,18 @@ class PerturbedDescent:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise InputError(f"the {name} of perturbed descent is {value}; it must be a positive number")
+        if self.wait < 1 or self.kicks < 0:
+            raise InputError(f"perturbed descent got wait {self.wait}, kicks {self.kicks}; use at least 1 and 0")
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> PerturbedState:
         """Return the state of lanes at these points."""
         lanes = points.shape[0]
-        return PerturbedState(
-            points, self.step * scale, keys, jnp.full(lanes, jnp.inf), jnp.zeros(lanes, dtype=jnp.int64)
-        )
+        zero = jnp.zeros(lanes, dtype=jnp.int64)
+        return PerturbedState(points, self.step * scale, keys, jnp.full(lanes, jnp.inf), zero, zero)
 
     def advance(self, landscape: Landscape, state: PerturbedState) -> PerturbedState:
         """Return the state after one step of every lane."""
-        kicked = (state.norm <= self.threshold) & (state.since >= self.wait)
+        kicked = (state.norm <= self.threshold) & (state.since >= self.wait) & (state.kicks < self.kicks)
 
         def kick(state: PerturbedState) -> tuple[jax.Array, jax.Array]:
             keys = jax.vmap(lambda data: jax.random.split(jax.random.wrap_key_data(data, impl="threefry2x32")))(
@@ -80,6 +86,7 @@ class PerturbedDescent:
             key=key,
             norm=jnp.sqrt(dots(gradient, gradient)),
             since=jnp.where(kicked, 0, state.since + 1),
+            kicks=state.kicks + kicked,
         )
 
     def evaluations(self, state: PerturbedState, steps: np.ndarray) -> Evaluations:
@@ -89,7 +96,8 @@ class PerturbedDescent:
     def to_json(self) -> dict[str, Any]:
         """Return the settings with their defaults."""
         numbers = {name: float(getattr(self, name)).hex() for name in ("step", "radius", "threshold")}
-        return {"kind": "perturbed-gd", **numbers, "wait": self.wait, "check_every": self.check_every}
+        counts = {"wait": self.wait, "kicks": self.kicks, "check_every": self.check_every}
+        return {"kind": "perturbed-gd", **numbers, **counts}
 
 
 def _in_ball(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
