@@ -189,6 +189,7 @@ def test_value_and_slopes_against_quadrature(angle):
         assert bend == pytest.approx((high - 2 * here + low) / step**2, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_batches_and_lanes_of_their_own_teachers():
     problems = [random_problem(2, 3, seed)[0] for seed in range(5)]
     points = np.random.default_rng(0).normal(size=(5, 5))

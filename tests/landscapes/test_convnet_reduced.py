@@ -22,7 +22,9 @@ def descend(energy, points, steps):
     return jax.lax.fori_loop(0, steps, lambda _, x: x - 0.02 * energy.gradient(x), points)
 
 
-@pytest.mark.parametrize(("p", "k"), [(7, 9), (2, 1), (3, 2)])
+@pytest.mark.parametrize(
+    ("p", "k"), [(7, 9), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((2, 1), (3, 2)))]
+)
 def test_a_reduced_run_is_the_run(p, k):
     energy, points = lanes(p, k)
     reduced, small, axes = reduce_lanes(energy, points)

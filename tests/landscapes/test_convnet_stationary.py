@@ -74,6 +74,7 @@ def test_location_and_value_of_the_spurious_point(ratio):
     assert spurious.value == pytest.approx(problem.filter @ problem.filter / 4 * parts, rel=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", GRID)
 def test_it_is_a_minimum_on_one_side_only(ratio):
     """Below the condition no point near is lower; above it the curve of best output weights leads down at once."""

@@ -1,0 +1,45 @@
+import json
+
+import pytest
+
+from earnshaw.papers import Reproduction, convnet
+
+
+def test_the_limit_of_the_spurious_minimum():
+    assert convnet.limit(25) == pytest.approx(2.9393, abs=1e-4)
+    assert convnet.limit(1) == 1
+    assert max(convnet.REFERENCE) < convnet.limit(convnet.K)
+    assert set(convnet.REFERENCE) <= set(convnet.MAP)
+
+
+def test_random_instances_are_many_and_of_unit_scale():
+    problems = convnet.random_instances(50, seed=3)
+    assert all(abs(problem.scale - 1) < 1e-12 for problem in problems)
+    assert len({problem.patches for problem in problems}) > 20
+    assert problems == convnet.random_instances(50, seed=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", ["figure1b", "phases", "theorems"])
+def test_an_item_agrees_and_writes_its_files(tmp_path, item):
+    how = Reproduction(out=tmp_path, quick=True, runs=300)
+    rows = convnet.ITEMS[item](how)
+    assert all(row.ok for row in rows), [row for row in rows if not row.ok]
+    assert len(rows) >= 3
+    for name in {item, "approach"} if item == "phases" else {item}:
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
+    written = json.loads((tmp_path / f"{item}.json").read_text())
+    assert set(written[0]) >= {"paper", "item", "setting", "quantity", "ours", "printed", "test", "ok"}
+
+
+@pytest.mark.slow
+def test_the_probability_map_can_fail(tmp_path, monkeypatch):
+    how = Reproduction(out=tmp_path, quick=True, runs=400)
+    rows = convnet.probability(how)
+    assert len(rows) == 6
+    assert all(row.ok for row in rows)
+    monkeypatch.setattr(convnet, "REFERENCE", {0.5: 0.2})
+    (wrong,) = convnet.probability(how)
+    assert not wrong.ok
+    assert wrong.interval[0] < wrong.ours < wrong.interval[1]
