@@ -130,11 +130,7 @@ def saddles(
     apart[:, np.arange(electrons), np.arange(electrons)] = np.inf
     found = np.asarray(end.gradient_norm) < 1e-12
     found &= (np.abs(moving).min(1) > 1e-3) & (apart.min((1, 2)) > radius)
-    hessian = np.asarray(
-        landscape.hessian(end.point[found])
-        if landscape.protons.ndim == 2
-        else landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found])
-    )
+    hessian = np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
     blocks = hessian.reshape(-1, electrons, d + 1, electrons, d + 1)
     traces = np.stack([np.trace(blocks[:, i, 1:, i, 1:], axis1=1, axis2=2) for i in range(electrons)], -1)
     expected = -2 * (1 + regularisation) * moving[found] ** 2
@@ -176,9 +172,10 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
     landscape = SphereLandscape(jnp.asarray(bases), jnp.asarray(charges), None, Power(degree), 1)
     field = np.einsum("nk,nk->n", charges, np.einsum("nd,nkd->nk", start[:, 0], bases) ** degree)
     point = landscape.join(jnp.asarray(-field[:, None]), jnp.asarray(start))
+    cosines = np.zeros(count)
     for _ in range(20):
         point = projected_descent(landscape, point, steps=10_000, step=0.1)
         cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, 1:], bases)).max(1)
         if (cosines > 1 - 1e-8).all():
             break
-    return Powers(count, int((cosines > 1 - 1e-8).sum()), float(1 - cosines.min()))
+    return Powers(count, int(np.sum(cosines > 1 - 1e-8)), float(1 - cosines.min()))

@@ -165,6 +165,8 @@ def _segment(
         event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
         throw=False,
     )
+    assert solution.ts is not None
+    assert solution.ys is not None
     (stored_times, (end,)), (stored, (last,)) = solution.ts, solution.ys
     return stored_times, stored, end, last
 
@@ -228,7 +230,8 @@ def _follow(
             arrays = _segment(
                 landscape, how, jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
             )
-            stretch = dict(zip(("times", "positions", "end", "last"), map(np.asarray, arrays), strict=True))
+            names: tuple[str, ...] = ("times", "positions", "end", "last")
+            stretch = dict(zip(names, map(np.asarray, arrays), strict=True))
             if folder is not None:
                 folder.put(name, stretch)
         end, last = float(stretch["end"]), stretch["last"]

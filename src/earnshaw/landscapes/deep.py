@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 
 import jax
 import jax.numpy as jnp
@@ -50,7 +51,7 @@ class DeepTanh:
     def shapes(self) -> list[tuple[int, int]]:
         """The shape (out, in) of each layer."""
         sizes = [self.dimension, *[self.width] * (self.depth - 1), 1]
-        return [(after, before) for before, after in zip(sizes[:-1], sizes[1:], strict=True)]
+        return [(after, before) for before, after in pairwise(sizes)]
 
     def random(self, key: jax.Array, balanced: bool = False) -> Weights:
         r"""Return weights from N(0, 1), or from N(0, 1/inputs) where ``balanced``."""
