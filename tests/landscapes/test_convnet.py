@@ -14,7 +14,7 @@ from earnshaw.numerics import bivariate_gaussian_mean
 from earnshaw.problems.convnet import ConvNet
 
 # Few shapes in the fast tests: each is compiled.
-SHAPES = [(1, 1), (2, 3), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((3, 1), (20, 25)))]
+SHAPES = [(1, 1), (2, 3), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((20, 25),))]
 
 
 def random_problem(p, k, seed):
@@ -65,7 +65,7 @@ def errors(samples, expected):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("p", "k"), [(2, 3), (5, 2)])
+@pytest.mark.parametrize(("p", "k"), [(5, 2)])
 def test_value_and_gradient_against_sampling(p, k):
     problem, point = random_problem(p, k, 10 * p + k)
     exact, twin = ConvNetLandscape.of(problem), SampledConvNet(problem)
