@@ -21,6 +21,7 @@ EXAMPLES = "Examples: **earnshaw reproduce spurious table1 --quick**; **earnshaw
 PAPERS_HELP = (
     "spurious: Safran & Shamir (2018): table1, table2, figure1, examples. "
     "convnet: Du et al. (2018): figure1b, phases, probability, theorems."
+    " electrostatics: Panigrahy et al. (2018): table1, theorems, figure1, figure2, table2."
 )
 
 
@@ -29,6 +30,7 @@ class Paper(StrEnum):
 
     spurious = "spurious"
     convnet = "convnet"
+    electrostatics = "electrostatics"
 
 
 def reproduce(

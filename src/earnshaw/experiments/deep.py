@@ -27,6 +27,7 @@ class DeepTraining:
     steps : steps of Adam.
     samples : fresh inputs for each step.
     rate : the rate of Adam.
+    last : what the rate is multiplied with for the last fifth of the steps.
     dimension : the dimension of the inputs, the same for every width.
     balanced : whether students start from N(0, 1/inputs) in place of N(0, 1).
     tests : fresh inputs on which the error is measured.
@@ -37,6 +38,7 @@ class DeepTraining:
     steps: int = 8000
     samples: int = 128
     rate: float = 1e-2
+    last: float = 1.0
     dimension: int = 10
     balanced: bool = False
     tests: int = 4096
@@ -83,14 +85,20 @@ def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.
     return inputs, tests
 
 
+def _adam(training: DeepTraining) -> Any:
+    import optax
+
+    return optax.adam(optax.piecewise_constant_schedule(training.rate, {training.steps * 4 // 5: training.last}))
+
+
 @functools.partial(compiled, static_argnums=(0, 1))
 def _stretch(
-    network: DeepTanh, rate: float, state: Any, teachers: Any, inputs: jax.Array, tests: jax.Array
+    network: DeepTanh, training: DeepTraining, state: Any, teachers: Any, inputs: jax.Array, tests: jax.Array
 ) -> tuple[Any, Any, jax.Array]:
     """Train all students over a stretch of steps, and measure."""
     import optax
 
-    adam = optax.adam(rate)
+    adam = _adam(training)
     slopes = jax.vmap(jax.grad(network.error))
 
     def step(carry: Any, sample: jax.Array) -> Any:
@@ -106,17 +114,15 @@ def train(
     network: DeepTanh, training: DeepTraining, progress: Callable[[float], None] = lambda share: None
 ) -> DeepResult:
     """Train one student for each teacher and return the errors on the way; lane i depends on the seed and i alone."""
-    import optax
-
     lanes = lane_keys(training.seed, np.arange(training.teachers))
     split = jax.vmap(lambda key: jax.random.split(key))(lanes)
     teachers = jax.vmap(network.random)(split[:, 0])
     weights = jax.vmap(functools.partial(network.random, balanced=training.balanced))(split[:, 1])
-    moments = optax.adam(training.rate).init(weights)
+    moments = _adam(training).init(weights)
     errors = []
     for record in range(training.records):
         inputs, tests = _inputs(network, training, record)
-        weights, moments, error = _stretch(network, training.rate, (weights, moments), teachers, inputs, tests)
+        weights, moments, error = _stretch(network, training, (weights, moments), teachers, inputs, tests)
         errors.append(np.asarray(error, dtype=np.float64))
         progress((record + 1) / training.records)
     count = training.steps // training.records
@@ -130,7 +136,10 @@ def train_grid(
     progress: Callable[[float, str], None] = lambda share, what: None,
 ) -> list[DeepResult]:
     """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
-    identity = {"kind": "deep-tanh", "training": {**asdict(training), "rate": float(training.rate).hex()}}
+    identity = {
+        "kind": "deep-tanh",
+        "training": {**asdict(training), "rate": float(training.rate).hex(), "last": float(training.last).hex()},
+    }
     cost = np.array([depth * (width + 5.0) ** 2 for depth, width in sizes])
     done, results = 0.0, []
     with RunFolder(out, identity, {}) as folder:

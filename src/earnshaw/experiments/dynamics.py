@@ -230,8 +230,8 @@ def _follow(
             arrays = _segment(
                 landscape, how, jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
             )
-            names: tuple[str, ...] = ("times", "positions", "end", "last")
-            stretch = dict(zip(names, map(np.asarray, arrays), strict=True))
+            names: list[str] = ["times", "positions", "end", "last"]
+            stretch = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
             if folder is not None:
                 folder.put(name, stretch)
         end, last = float(stretch["end"]), stretch["last"]
