@@ -51,10 +51,18 @@ class EmpiricalRisk:
         """The least value: not known for a data set."""
         return None
 
-    def take(self, index: jax.Array) -> EmpiricalRisk:
+    @property
+    def gauge(self) -> int:
+        """No direction is flat at every point."""
+        return 0
+
+    def take(self, index: jax.Array | np.ndarray | int) -> EmpiricalRisk:
         """Return the landscape of some lanes: the same for all."""
-        del index
         return self
+
+    def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
+        """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
+        return jnp.full(weights.shape[:-2], jnp.nan)
 
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
         """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""

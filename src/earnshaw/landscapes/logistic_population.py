@@ -70,10 +70,18 @@ class LogisticPopulation:
         """The least value: that of the network that made the labels."""
         return float(self.noise)
 
-    def take(self, index: jax.Array) -> LogisticPopulation:
+    @property
+    def gauge(self) -> int:
+        """No direction is flat at every point."""
+        return 0
+
+    def take(self, index: jax.Array | np.ndarray | int) -> LogisticPopulation:
         """Return the landscape of some lanes: the same for all."""
-        del index
         return self
+
+    def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
+        """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
+        return jnp.full(weights.shape[:-2], jnp.nan)
 
     def _pairs(
         self, first: jax.Array, second: jax.Array, combine: Callable[[Any, Any], tuple[jax.Array, ...]], order: int = 0

@@ -82,20 +82,14 @@ class StreamedRisk:
     def hessian(self, weights: Array) -> Array:
         """Return the Hessian (K d, K d), rows ordered by neuron and then coordinate, in one pass."""
         K, d = self.shape
-        pairs = [(j, m) for j in range(K) for m in range(j, K)]
 
-        def part(x: Array, y: Array) -> tuple[Array]:
+        def part(x: Array, y: Array) -> tuple[Array, Array]:
             phi, slope, bend = self._phi.derivatives(weights @ x.T, 2)
-            error = phi.mean(0) - y
-            blocks = np.empty((len(pairs), d, d))
-            for index, (j, m) in enumerate(pairs):
-                factor = slope[j] * slope[m] + (K * error * bend[j] if j == m else 0.0)
-                blocks[index] = (x * factor[:, None]).T @ x
-            return (blocks,)
+            bend = bend * (phi.mean(0) - y)
+            columns = (slope.T[:, :, None] * x[:, None, :]).reshape(len(x), K * d)
+            return columns.T @ columns, np.stack([(x * row[:, None]).T @ x for row in bend])
 
-        (blocks,) = self.rows.total(part)
-        full = np.empty((K, d, K, d))
-        for index, (j, m) in enumerate(pairs):
-            full[j, :, m, :], full[m, :, j, :] = blocks[index], blocks[index].T
-        matrix = full.reshape(K * d, K * d) / (K * K * len(self.rows))
-        return 0.5 * (matrix + matrix.T)
+        full, bends = self.rows.total(part)
+        for k in range(K):
+            full[k * d : (k + 1) * d, k * d : (k + 1) * d] += K * bends[k]
+        return 0.5 * (full + full.T) / (K * K * len(self.rows))

@@ -47,7 +47,7 @@ class Sigmoid:
         """Return phi and its derivatives."""
         if isinstance(z, jax.Array):
             phi = jax.nn.sigmoid(self.rate * z)
-            return self._tower(phi, phi * jax.nn.sigmoid(-self.rate * z), order)
+            return self._tower(phi, phi * (1.0 - phi), order)
         small = -z if self.rate == 1 else -self.rate * z
         np.minimum(small, 700.0, out=small)  # nothing overflows, and phi is 1e-304 where it would be less
         np.exp(small, out=small)

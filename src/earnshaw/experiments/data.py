@@ -1,0 +1,126 @@
+"""A user's own data: from files to rows, with one clear sentence for everything that can be wrong."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earnshaw.errors import InputError
+from earnshaw.landscapes.rows import Rows
+from earnshaw.store import read_npz
+
+Array = NDArray[np.float64]
+
+
+def read_data(data: Path, labels: Path | None = None) -> Rows:
+    """Return the rows of an ``.npz`` with x and y, of two ``.npy`` files (memory-mapped), or of a CSV, validated.
+
+    A CSV has one row for each sample and the label in its last column; a first line that is not numbers is a header.
+    """
+    if labels is not None:
+        rows = Rows.open(data, labels)
+    elif data.suffix == ".npz":
+        rows = _from_npz(data)
+    elif data.suffix in (".csv", ".txt"):
+        rows = _from_csv(data)
+    elif data.suffix == ".npy":
+        raise InputError(f"{data} holds the inputs only; give the labels too: earnshaw fit x.npy y.npy")
+    else:
+        raise InputError(f"{data} has an unknown ending; give an .npz with x and y, two .npy files, or a .csv")
+    rows.validate()
+    return rows
+
+
+def _from_npz(path: Path) -> Rows:
+    arrays = read_npz(path)
+    missing = [name for name in ("x", "y") if name not in arrays]
+    if missing:
+        held = ", ".join(arrays) or "nothing"
+        raise InputError(
+            f"{path} has no array {' and no array '.join(missing)} (it holds {held}); save x (n, d) and y (n,)"
+        )
+    for name in ("x", "y"):
+        if arrays[name].dtype.kind not in "biuf":
+            raise InputError(f"the array {name} of {path} holds {arrays[name].dtype}, not real numbers")
+    y = arrays["y"]
+    return Rows(arrays["x"], y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
+
+
+def _from_csv(path: Path) -> Rows:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            lines = [(number, row) for number, row in enumerate(csv.reader(stream), start=1) if row]
+    except OSError as error:
+        raise InputError(f"cannot read {path} ({error.strerror})") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} is not a CSV file ({error})") from None
+    if lines and not _numeric(lines[0][1]):
+        lines = lines[1:]  # a header
+    if not lines:
+        raise InputError(f"{path} has no rows of numbers; give one row for each sample, the label last")
+    width = len(lines[0][1])
+    if width < 2:
+        raise InputError(f"{path} has one column; give the inputs and, in the last column, the label")
+    table = np.empty((len(lines), width))
+    for index, (number, row) in enumerate(lines):
+        if len(row) != width:
+            raise InputError(
+                f"line {number} of {path} has {len(row)} columns where the first has {width}; make them equal"
+            )
+        for column, text in enumerate(row):
+            table[index, column] = _number(path, number, column, text)
+    return Rows(table[:, :-1], table[:, -1])
+
+
+def _numeric(row: list[str]) -> bool:
+    """Whether a line holds numbers, missing ones included; a header has none."""
+    return not row or any(_is_number(text) or not text.strip() for text in row)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(path: Path, line: int, column: int, text: str) -> float:
+    if text.strip().lower() in ("", "na", "nan", "null", "none", "?"):
+        raise InputError(f"line {line}, column {column + 1} of {path} is missing; remove or fill such rows")
+    if not _is_number(text):
+        raise InputError(f"line {line}, column {column + 1} of {path} is {text.strip()!r}, which is not a number")
+    return float(text)
+
+
+def check_size(rows: Rows, neurons: int) -> None:
+    """Refuse a network that the data cannot determine."""
+    if neurons < 1:
+        raise InputError(f"{neurons} neurons were asked for; use at least 1")
+    if neurons > rows.dimension:
+        raise InputError(
+            f"{neurons} neurons were asked for, but the inputs have {rows.dimension} dimensions; the model needs at most "
+            "as many neurons as dimensions: use fewer neurons"
+        )
+    if len(rows) < neurons * rows.dimension:
+        raise InputError(
+            f"{len(rows)} samples cannot determine {neurons} neurons of {rows.dimension} weights; give at least "
+            f"{neurons * rows.dimension} samples"
+        )
+
+
+def looks_standard_normal(rows: Rows) -> bool:
+    """Whether means and covariances are near those of standard normal inputs, which the tensor method assumes."""
+
+    def part(x: Array, y: Array) -> tuple[Array, Array]:
+        del y
+        return x.sum(0), x.T @ x
+
+    total, square = rows.total(part)
+    mean = total / len(rows)
+    covariance = square / len(rows) - np.outer(mean, mean)
+    slack = 0.1 + 6 / np.sqrt(len(rows))
+    return bool(np.abs(mean).max() < slack and np.abs(covariance - np.eye(len(mean))).max() < 2 * slack)

@@ -1,0 +1,187 @@
+"""Figures of logistic regression with one hidden layer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
+
+
+def training_curve(step: ArrayLike, value: ArrayLike, gradient: ArrayLike, descent_steps: int, path: Path) -> None:
+    """Draw risk and gradient norm against the step, Newton's steps at the end marked."""
+    step, value, gradient = (np.asarray(array) for array in (step, value, gradient))
+    with figure(path) as (_, axes):
+        axes.semilogy(step, np.maximum(value, 1e-34), color=COLOURS[0], label="risk")
+        axes.semilogy(step, np.maximum(gradient, 1e-34), color=COLOURS[1], label="gradient norm")
+        newton = step > descent_steps
+        if newton.any():
+            axes.axvspan(descent_steps, step[-1], color=COLOURS[2], alpha=0.15, label="Newton's method")
+        axes.set(xlabel="step", title="Training curve")
+        axes.legend()
+
+
+def rho_figure(scale: ArrayLike, curves: Mapping[str, ArrayLike], checked: Mapping[float, float], path: Path) -> None:
+    """Draw rho(sigma) of activations, and the values that were checked."""
+    with figure(path) as (_, axes):
+        for label, values in curves.items():
+            axes.plot(np.asarray(scale), np.asarray(values), label=label)
+        axes.plot(
+            list(checked), list(checked.values()), "D", color=PAPER_COLOUR, markersize=4, label="reference values"
+        )
+        axes.set(
+            xlabel=r"$\sigma$",
+            ylabel=r"$\rho(\sigma)$",
+            title="How convex the population risk is at the truth",
+            xscale="log",
+            yscale="log",
+        )
+        axes.legend()
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Success rates against sample sizes, with their 95% intervals."""
+
+    label: str
+    samples: Sequence[int]
+    rate: Sequence[float]
+    interval: Sequence[tuple[float, float]]
+
+
+def success_figure(curves: Sequence[Rates], title: str, path: Path) -> None:
+    """Draw the share of data sets on which all starts end at one point."""
+    with figure(path) as (_, axes):
+        for index, curve in enumerate(curves):
+            rate = np.asarray(curve.rate)
+            low, high = np.asarray(curve.interval).T
+            samples = np.asarray(curve.samples) + 60 * index  # apart, so that no bar hides another
+            error = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
+            axes.errorbar(samples, rate, yerr=error, marker="o", capsize=3, label=curve.label)
+        axes.set(xlabel="samples n", ylabel="share of data sets", title=title, ylim=(-0.03, 1.05), xlim=(0, None))
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Mean relative errors against sample sizes, with standard errors."""
+
+    label: str
+    samples: Sequence[int]
+    error: Sequence[float]
+    spread: Sequence[float]
+
+
+def error_figure(curves: Sequence[Errors], path: Path) -> None:
+    """Draw estimation errors with the slope -1/2 beside them."""
+    with figure(path) as (_, axes):
+        for curve in curves:
+            axes.errorbar(curve.samples, curve.error, yerr=curve.spread, marker="o", capsize=3, label=curve.label)
+        first = curves[0]
+        reference = np.asarray(first.samples, dtype=float)
+        line = 0.8 * first.error[-1] * np.sqrt(reference[-1] / reference)
+        axes.plot(reference, line, "--", color=PAPER_COLOUR, label=r"slope $-1/2$")
+        axes.set(
+            xscale="log", yscale="log", xlabel="samples n", ylabel="mean relative error", title="Error of the minimiser"
+        )
+        axes.set_xticks(sorted({n for c in curves for n in c.samples}), minor=False)
+        axes.get_xaxis().set_major_formatter(lambda n, _: f"{n:g}")
+        axes.minorticks_off()
+        axes.legend()
+
+
+@dataclass(frozen=True)
+class StartErrors:
+    """Relative errors of two versions of the tensor start on the same data sets."""
+
+    label: str
+    ours: Sequence[float]
+    paper: Sequence[float]
+    limit: float
+
+
+def tensor_figure(rows: Sequence[StartErrors], path: Path) -> None:
+    """Draw each data set's error, ours and the paper's version, on a logarithmic scale."""
+    with figure(path, width=max(6.0, 2.2 * len(rows))) as (_, axes):
+        for place, row in enumerate(rows):
+            for shift, errors, colour in ((-0.15, row.ours, COLOURS[0]), (0.15, row.paper, COLOURS[5])):
+                axes.plot(np.full(len(errors), place + shift), errors, "o", color=colour, alpha=0.45, markersize=5)
+                axes.plot(
+                    [place + shift - 0.1, place + shift + 0.1], [np.median(errors)] * 2, color=colour, linewidth=2.5
+                )
+            axes.plot([place - 0.28, place - 0.02], [row.limit] * 2, ":", color=PAPER_COLOUR)
+        axes.axhline(1.0, color="grey", linewidth=0.8)
+        axes.text(-0.4, 1.04, "weights 0", ha="left", fontsize=8, color="grey")
+        axes.plot([], [], "o", color=COLOURS[0], label="ours, bar: median")
+        axes.plot([], [], "o", color=COLOURS[5], label="as in the paper")
+        axes.plot([], [], ":", color=PAPER_COLOUR, label="limit of the test")
+        axes.set_xticks(range(len(rows)), [row.label for row in rows])
+        axes.set(yscale="log", ylabel="relative error of the start", title="Tensor start")
+        axes.grid(visible=False, axis="x")
+        axes.legend(loc="upper left", fontsize=8, ncols=3)
+        low, high = axes.get_ylim()
+        axes.set_ylim(low, high * 2.5)
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Shares of starts that end at the best minimiser, for one setting."""
+
+    label: str
+    random: float
+    tensor: float
+
+
+def contest_figure(rows: Sequence[Contest], title: str, path: Path) -> None:
+    """Draw how often random and tensor starts reach the best end found."""
+    with figure(path, width=max(6.0, 1.0 + 0.8 * len(rows))) as (_, axes):
+        places = np.arange(len(rows))
+        axes.bar(places - 0.2, [100 * row.random for row in rows], 0.38, color=COLOURS[0], label="random starts")
+        axes.bar(places + 0.2, [100 * row.tensor for row in rows], 0.38, color=COLOURS[1], label="tensor start")
+        axes.set_xticks(places, [row.label for row in rows], fontsize=8)
+        axes.grid(visible=False, axis="x")
+        axes.set(ylabel="reach the best minimiser (%)", title=title, ylim=(0, 118))
+        axes.legend(loc="upper right", ncols=2)
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Sampled least curvature over spheres around a point, and the radii that are proved or claimed."""
+
+    label: str
+    radius: Sequence[float]
+    least: Sequence[float]
+    proved: float
+    theorem: float
+    theorem_of_proof: float
+
+
+def ball_figure(balls: Sequence[Ball], path: Path) -> None:
+    """Draw the least curvature met on spheres, relative to that at the centre, with the proved radius and Theorem 1's."""
+    with figure(path, width=9.5) as (_, axes):
+        for index, ball in enumerate(balls):
+            colour = COLOURS[index]
+            least = np.asarray(ball.least) / ball.least[0]
+            axes.plot(ball.radius, least, color=colour, label=f"{ball.label}: sampled")
+            axes.axvline(ball.proved, color=colour, linestyle="-", alpha=0.9, linewidth=1.2)
+            axes.axvline(ball.theorem, color=colour, linestyle="--", linewidth=1.0)
+            axes.axvline(ball.theorem_of_proof, color=colour, linestyle=":", linewidth=1.2)
+        for style, label in (
+            ("-", "radius proved for the data set"),
+            ("--", "Theorem 1, c = 1"),
+            (":", r"Theorem 1, c = 6$\sqrt{3}$"),
+        ):
+            axes.plot([], [], style, color="grey", label=label)
+        axes.axhline(0.0, color=PAPER_COLOUR, linewidth=0.8)
+        axes.set(
+            xscale="log",
+            ylim=(-1.0, 1.1),
+            xlabel="distance from the truth (Frobenius)",
+            ylabel="least curvature, relative to the centre",
+            title="Where the empirical risk is convex",
+        )
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))
