@@ -33,18 +33,32 @@ _HOMES = {
     "check": "proof",
     "explain": "proof",
     "Verdict": "proof",
+    "Logistic": "problems.logistic",
+    "Labels": "problems.logistic",
+    "EmpiricalRisk": "landscapes.empirical",
+    "StreamedRisk": "landscapes.streamed",
+    "TensorStart": "starts.tensor",
+    "FitPlan": "experiments.fit",
+    "fit": "experiments.fit",
+    "prove_convexity": "proof.convexity",
 }
 
 __all__ = [
     "ConvNet",
     "ConvNetLandscape",
+    "EmpiricalRisk",
     "Family",
+    "FitPlan",
     "GradientDescent",
     "InputError",
+    "Labels",
+    "Logistic",
     "Outcome",
     "Runs",
     "SampledTwoLayer",
     "Stop",
+    "StreamedRisk",
+    "TensorStart",
     "TwoLayer",
     "Verdict",
     "__version__",
@@ -53,8 +67,10 @@ __all__ = [
     "conv_sweep",
     "explain",
     "families",
+    "fit",
     "landscape",
     "prove",
+    "prove_convexity",
     "prove_convnet",
     "standard_teacher",
     "stationary_points",
@@ -65,9 +81,15 @@ if TYPE_CHECKING:
     from earnshaw.descent import GradientDescent, Outcome, Runs, Stop
     from earnshaw.errors import InputError
     from earnshaw.experiments import conv_sweep, families, sweep
+    from earnshaw.experiments.fit import FitPlan, fit
     from earnshaw.landscapes import ConvNetLandscape, SampledTwoLayer, landscape, stationary_points
+    from earnshaw.landscapes.empirical import EmpiricalRisk
+    from earnshaw.landscapes.streamed import StreamedRisk
     from earnshaw.problems import ConvNet, TwoLayer, standard_teacher
+    from earnshaw.problems.logistic import Labels, Logistic
     from earnshaw.proof import Verdict, check, explain, prove, prove_convnet
+    from earnshaw.proof.convexity import prove_convexity
+    from earnshaw.starts.tensor import TensorStart
     from earnshaw.symmetry import Family, canonical
 
 

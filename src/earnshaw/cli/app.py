@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import arena, demo, doctor, dynamics, prove, report, reproduce, runs, sweep
+from earnshaw.cli import arena, demo, doctor, dynamics, fit, prove, report, reproduce, runs, sweep
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,5 +44,6 @@ app.command("explain", epilog=prove.EXPLAIN_EXAMPLES)(prove.explain)
 app.command("report", epilog=report.EXAMPLES)(report.report)
 app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
 app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
+app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
 app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 app.add_typer(runs.app, name="runs")

@@ -22,6 +22,7 @@ PAPERS_HELP = (
     "spurious: Safran & Shamir (2018): table1, table2, figure1, examples. "
     "convnet: Du et al. (2018): figure1b, phases, probability, theorems."
     " electrostatics: Panigrahy et al. (2018): table1, theorems, figure1, figure2, table2."
+    " logistic: Fu, Chi & Liang (2018): figure2, figure3, figure4, tensor, starts, theory."
 )
 
 
@@ -31,6 +32,7 @@ class Paper(StrEnum):
     spurious = "spurious"
     convnet = "convnet"
     electrostatics = "electrostatics"
+    logistic = "logistic"
 
 
 def reproduce(

@@ -60,9 +60,9 @@ class EmpiricalRisk:
         """Return the landscape of some lanes: the same for all."""
         return self
 
-    def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
+    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
         """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
-        return jnp.full(weights.shape[:-2], jnp.nan)
+        return jnp.full(point.shape[:-2], jnp.nan)
 
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
         """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""

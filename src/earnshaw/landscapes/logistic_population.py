@@ -79,9 +79,9 @@ class LogisticPopulation:
         """Return the landscape of some lanes: the same for all."""
         return self
 
-    def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
+    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
         """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
-        return jnp.full(weights.shape[:-2], jnp.nan)
+        return jnp.full(point.shape[:-2], jnp.nan)
 
     def _pairs(
         self, first: jax.Array, second: jax.Array, combine: Callable[[Any, Any], tuple[jax.Array, ...]], order: int = 0
