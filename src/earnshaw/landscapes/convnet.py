@@ -278,6 +278,22 @@ class ConvNetLandscape:
         share = (self.total / kappa)[..., None] * self.ones
         return self.norm[..., None] / (PI - 1) * ((overlap - 1) * self.outputs + (PI - overlap) * share)
 
+    # ---- through a sample ----------------------------------------------------------------------------------------
+
+    def draw(self, key: jax.Array, samples: int) -> jax.Array:
+        """Return fresh inputs (samples, k, p) from N(0, I); for one teacher, not in five coordinates."""
+        return jax.random.normal(key, (samples, self.outputs.shape[-1], self.filter.shape[-1]))
+
+    def sampled_losses(self, point: jax.Array, sample: jax.Array) -> jax.Array:
+        """Return the half squared error of one point at each of the inputs (samples, k, p)."""
+        v, a = self.split(point)
+        student = jax.nn.relu(sample @ (v / jnp.linalg.norm(v))) @ a
+        return 0.5 * (student - jax.nn.relu(sample @ self.filter) @ self.outputs) ** 2
+
+    def sampled_value(self, point: jax.Array, sample: jax.Array) -> jax.Array:
+        """Return the mean loss of one point on these inputs; its mean over samples is the exact value."""
+        return jnp.mean(self.sampled_losses(point, sample))
+
 
 @dataclass(frozen=True)
 class SampledConvNet:
@@ -285,20 +301,22 @@ class SampledConvNet:
 
     problem: ConvNet
 
+    @property
+    def exact(self) -> ConvNetLandscape:
+        """The landscape that this one samples."""
+        return ConvNetLandscape.of(self.problem)
+
     def draw(self, key: jax.Array, samples: int) -> jax.Array:
         """Return inputs (samples, k, p) from N(0, I)."""
-        return jax.random.normal(key, (samples, self.problem.patches, self.problem.filter_size))
+        return self.exact.draw(key, samples)
 
     def value(self, point: jax.Array, sample: jax.Array) -> jax.Array:
         """Return the risk of a point (p + k,) on a sample (m, k, p)."""
-        return jnp.mean(self.losses(point, sample))
+        return self.exact.sampled_value(point, sample)
 
     def losses(self, point: jax.Array, sample: jax.Array) -> jax.Array:
         """Return the half squared error at each input, so that a test can form a standard error."""
-        v, a = point[: self.problem.filter_size], point[self.problem.filter_size :]
-        student = jax.nn.relu(sample @ (v / jnp.linalg.norm(v))) @ a
-        teacher = jax.nn.relu(sample @ jnp.asarray(self.problem.filter)) @ jnp.asarray(self.problem.output_weights)
-        return 0.5 * (student - teacher) ** 2
+        return self.exact.sampled_losses(point, sample)
 
     def gradient(self, point: jax.Array, sample: jax.Array) -> jax.Array:
         """Return the gradient of the risk, by automatic differentiation."""
