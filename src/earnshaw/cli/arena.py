@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from earnshaw.experiments import Arena
 
 EXAMPLES = (
-    "Example: **earnshaw arena -k 10 --optimizers flow,gd:0.01,gd:0.1,momentum:0.05:0.9,adam:0.01,lbfgs,newton-tr,perturbed-gd**. "
-    "The first optimiser is the one that the others' fates are compared with."
+    "Examples: **earnshaw arena -k 6 --optimizers gd:0.1,adam:0.01 --runs 100** (a minute); **earnshaw arena -k 10** (eight "
+    "optimisers, 1000 runs each); **earnshaw arena -k 8..12 --optimizers gd:0.1,lbfgs,mine.py:optimizer --out runs/mine**."
 )
 ROWS = 10  # of a list on the screen; the file has all
 DEFAULT = "flow,gd:0.01,gd:0.1,momentum:0.05:0.9,adam:0.01,lbfgs,newton-tr,perturbed-gd"
@@ -37,14 +37,20 @@ def arena(
     d: Dimension = None,
     teacher: TeacherFile = None,
     optimizers: Annotated[
-        str, typer.Option(metavar="A,B,...", help="Optimisers, as in sweep --optimizer, separated by commas.")
+        str,
+        typer.Option(
+            metavar="A,B,...",
+            help="Optimisers, named as for sweep --optimizer, separated by commas; the others are compared with the first.",
+        ),
     ] = DEFAULT,
     runs: Annotated[int, typer.Option(help="Starts for each (k, n), the same for all optimisers.")] = 1000,
     seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
     activation: ActivationName = "relu",
     output_weights: Outputs = OutputWeights.fixed,
-    start: Annotated[str, typer.Option(help="xavier, normal:SCALE, sphere, or FILE.npy.")] = "xavier",
-    max_steps: Annotated[int, typer.Option(help="Step limit of a run.")] = 200_000,
+    start: Annotated[
+        str, typer.Option(help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or FILE.npy.")
+    ] = "xavier",
+    max_steps: Annotated[int, typer.Option(help="Steps after which plain gradient descent finishes a run.")] = 200_000,
     prove: Annotated[bool, typer.Option(help="Prove the families of ReLU minima that trap a run.")] = True,
     workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
     out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path(
@@ -62,7 +68,6 @@ def arena(
         from earnshaw.descent import optimizer
         from earnshaw.experiments import Contestant, Interrupted, run_arena
         from earnshaw.numerics import remember_programs
-        from earnshaw.plots.arena import Standing, arena_figure
         from earnshaw.starts import start as named_start
 
         names = [name.strip() for name in optimizers.split(",") if name.strip()]
@@ -87,20 +92,9 @@ def arena(
         except Interrupted:
             note(f"interrupted; what is finished is in {out_folder}: run the same command again to go on")
             raise typer.Exit(INTERRUPTED) from None
-        standings = {
-            name: [
-                Standing(s.k, s.global_percent, s.global_interval, s.median_gradients, s.median_hessians)
-                for result in results
-                for s in result.scores
-                if s.optimizer == name
-            ]
-            for name in names
-        }
-        relation = "" if n == "k" else f", n = {n}"
-        title = f"{activation} students, {runs} common starts" + (
-            f", k = {k}{relation}" if len(results) == 1 and k else relation
-        )
-        arena_figure(standings, f"teacher neurons k{relation}", title, out_folder / "arena")
+        drawn = [result for result in results if result.setting.problem.is_realisable]
+        if drawn:
+            _draw(drawn, names, f"{activation} students, {runs} common starts", out_folder / "arena")
         for result in results:
             if as_json:
                 for score in result.scores:
@@ -108,9 +102,37 @@ def arena(
             else:
                 _show(result)
         if not as_json:
-            out.print(
-                f"\nresults in [bold]{out_folder}[/]: arena.json (with every disagreement), arena.png", soft_wrap=True
-            )
+            files = "arena.json (with every disagreement)" + (", arena.png" if drawn else "")
+            out.print(f"\nresults in [bold]{out_folder}[/]: {files}", soft_wrap=True)
+
+
+def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> None:
+    """Draw the problems whose global minimum is known: by k where that tells them apart, by n, or by both."""
+    from earnshaw.plots.arena import Standing, arena_figure
+
+    problems = [result.setting.problem for result in results]
+    apart = {problem.students - problem.teachers for problem in problems}
+    if len(apart) == 1:
+        extra = apart.pop()
+        label = f"teacher neurons k (n = k{f' + {extra}' if extra else ''})"
+        sizes = [str(problem.teachers) for problem in problems]
+    elif len({problem.teachers for problem in problems}) == 1:
+        label = f"student neurons n (k = {problems[0].teachers})"
+        sizes = [str(problem.students) for problem in problems]
+    else:
+        label, sizes = "teacher neurons k, student neurons n", [f"{p.teachers}, {p.students}" for p in problems]
+    if len(results) == 1:
+        title += f", k = {problems[0].teachers}, n = {problems[0].students}"
+    standings = {
+        name: [
+            Standing(size, s.global_percent, s.global_interval, s.median_gradients, s.median_hessians)
+            for size, result in zip(sizes, results, strict=True)
+            for s in result.scores
+            if s.optimizer == name
+        ]
+        for name in names
+    }
+    arena_figure(standings, label, title, path)
 
 
 def _show(arena: Arena) -> None:
@@ -120,14 +142,14 @@ def _show(arena: Arena) -> None:
     table = Table(
         title=f"k={problem.teachers}, n={problem.students}, d={problem.dimension}", title_justify="left", box=None
     )
-    first = arena.scores[0].optimizer
+    first, known = arena.scores[0].optimizer, problem.is_realisable
     for heading in ("optimiser", "global (95%)", "steps", "gradients", "Hessians", f"as {first}", "other"):
         table.add_column(heading, justify="left" if heading in ("optimiser", "other") else "right", no_wrap=True)
     for score in arena.scores:
         rest = {name: count for name, count in score.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")}
         table.add_row(
             score.optimizer,
-            f"{score.global_percent:.1f}% ({{:.0f}}-{{:.0f}})".format(*score.global_interval),
+            f"{score.global_percent:.1f}% ({{:.0f}}-{{:.0f}})".format(*score.global_interval) if known else "not known",
             f"{score.median_steps:.0f}",
             f"{score.median_gradients:.0f}",
             f"{score.median_hessians:.0f}" if score.median_hessians else "",
@@ -135,6 +157,7 @@ def _show(arena: Arena) -> None:
             ", ".join(f"{count} {name}" for name, count in rest.items()),
         )
     out.print(table)
+    out.print("   steps, gradients, Hessians (products with one): the median of a run until its fate was clear")
     _show_families(arena)
     rows = arena.disagreements
     for row in rows[:ROWS]:
@@ -144,7 +167,7 @@ def _show(arena: Arena) -> None:
 
 
 def _show_families(arena: Arena) -> None:
-    """Print which families trapped how many runs of whom; the medians above count steps until the fate was clear."""
+    """Print which families trapped how many runs of whom."""
     from rich.table import Table
 
     if not arena.traps:
@@ -153,7 +176,7 @@ def _show_families(arena: Arena) -> None:
     table = Table("family", "F", "λmin", "", "runs trapped", title="minima that trap", title_justify="left", box=None)
     for index, trap in enumerate(arena.traps[:ROWS]):
         caught = ", ".join(f"{score.optimizer} {score.traps[index]}" for score in arena.scores if score.traps[index])
-        word = words.get(trap.verdict, "not proved")
+        word = ", ".join(word for word in (trap.name, words.get(trap.verdict, "not proved")) if word)
         table.add_row(str(index), f"{trap.objective:.6f}", f"{trap.min_eigenvalue:.6f}", word, caught)
     out.print(table)
     if len(arena.traps) > ROWS:

@@ -79,6 +79,7 @@ class Trap:
     objective: float
     min_eigenvalue: float
     verdict: str | None
+    name: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data."""
@@ -210,7 +211,7 @@ def _compare(
         Disagreement(int(run), sweeps[index][0].name, str(fates[index, run]), str(fates[0, run]))
         for index, run in np.argwhere(~same)
     ]
-    described = [Trap(f.objective, f.min_eigenvalue, verdict) for f, verdict in zip(found, verdicts, strict=True)]
+    described = [Trap(f.objective, f.min_eigenvalue, word, f.name) for f, word in zip(found, verdicts, strict=True)]
     return Arena(setting, tuple(scores), tuple(described), tuple(rows))
 
 
