@@ -29,6 +29,10 @@ def test_an_item_agrees_and_writes_its_files(tmp_path, item):
     for name in {item, "approach"} if item == "phases" else {item}:
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
+    if item == "theorems":
+        table = json.loads((tmp_path / "theorems-starts.json").read_text())
+        assert len(table) == 3 * len(convnet.THEOREM_RATIOS)
+        assert sum(row["global"] + row["spurious"] for row in table[:3]) == 300
     written = json.loads((tmp_path / f"{item}.json").read_text())
     assert set(written[0]) >= {"paper", "item", "setting", "quantity", "ours", "printed", "test", "ok"}
 

@@ -30,7 +30,7 @@ from earnshaw.plots.convnet import (
 from earnshaw.problems import ConvNet
 from earnshaw.proof import Verdict, check, prove_convnet
 from earnshaw.starts import RandomTeachers, SphereAndBall
-from earnshaw.store import read_npz
+from earnshaw.store import read_npz, write_json
 
 PAPER = "convnet"
 P, K = 20, 25  # of figure 1b
@@ -256,6 +256,8 @@ def theorems(how: Reproduction) -> list[Comparison]:
                 ours = 100 * kept / int(which.sum())
                 rows.append(_row("theorems", setting, quantity, ours, 100, test, kept == which.sum()))
         how.progress((index + 1) / (len(THEOREM_RATIOS) + 2), f"S/|a*| = {ratio:g}")
+    table = [{"starts": bar.label, "global": bar.good, "spurious": bar.bad} for bar in bars]
+    write_json(how.out / "theorems-starts.json", table)
     theorem_figure(bars, "What the theorems promise, and what happened", how.out / "theorems")
     rows.append(_four(how))
     how.progress(0.9, "four signs")
