@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import jax
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +13,13 @@ from earnshaw.numerics import lane_keys
 Array = NDArray[np.float64]
 
 
+@functools.partial(jax.jit, static_argnums=1)
+def _draws(keys: jax.Array, shape: tuple[int, int]) -> jax.Array:
+    return jax.vmap(lambda key: jax.random.normal(key, shape))(keys)
+
+
 def _normal(shape: tuple[int, int], seed: int, lanes: np.ndarray) -> Array:
-    keys = lane_keys(seed, lanes)
-    return np.asarray(jax.vmap(lambda key: jax.random.normal(key, shape))(keys))
+    return np.asarray(_draws(lane_keys(seed, lanes), shape))
 
 
 def random_starts(neurons: int, dimension: int, seed: int, lanes: np.ndarray, norm: float = 1.0) -> Array:
