@@ -10,7 +10,17 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.store import canonical_json, digest, files, read_json, read_npz, write_bytes, write_json, write_npz
+from earnshaw.store import (
+    canonical_json,
+    digest,
+    files,
+    read_json,
+    read_npy,
+    read_npz,
+    write_bytes,
+    write_json,
+    write_npz,
+)
 
 ARRAYS = {
     "weights": np.random.default_rng(0).normal(size=(3, 4, 2)),
@@ -146,6 +156,30 @@ def test_other_kinds_of_file_are_refused(tmp_path):
         read_npz(tmp_path / "text")
     with pytest.raises(InputError):
         read_npz(tmp_path)
+
+
+def test_one_array_is_read_and_anything_else_is_a_sentence_that_names_it(tmp_path):
+    array = np.random.default_rng(0).normal(size=(3, 4))
+    np.save(tmp_path / "good.npy", array)
+    assert np.array_equal(read_npy(tmp_path / "good.npy", "the teacher"), array)
+    np.savez(tmp_path / "many.npz", a=array, b=array)
+    np.save(tmp_path / "code.npy", np.array([print], dtype=object), allow_pickle=True)
+    (tmp_path / "text.npy").write_text("1 2 3")
+    (tmp_path / "empty.npy").write_bytes(b"")
+    (tmp_path / "cut.npy").write_bytes((tmp_path / "good.npy").read_bytes()[:-5])
+    for name, sentence in (
+        ("many.npz", "is an archive of several arrays; save the one array"),
+        ("code.npy", "is not a .npy array"),
+        ("text.npy", "is not a .npy array"),
+        ("empty.npy", "is not a .npy array"),
+        ("cut.npy", "is not a .npy array"),
+        ("none.npy", "cannot read"),
+        ("", "cannot read"),
+    ):
+        with pytest.raises(InputError) as caught:
+            read_npy(tmp_path / name, "the teacher")
+        assert sentence in str(caught.value)
+        assert "the teacher" in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"a": }', b"\xff\xfe\x00", b"[" * 100_000])

@@ -74,6 +74,28 @@ def test_a_teacher_without_symmetry_allows_only_neuron_permutations():
     assert len(families(problem, np.array([weights, weights[:, [1, 0, 2, 3, 4]]]), np.zeros(2))) == 2
 
 
+def test_trained_output_weights_belong_to_their_neurons():
+    problem = TwoLayer(standard_teacher(4), students=3, activation="erf", trainable_output=True)
+    rng = np.random.default_rng(4)
+    weights = rng.normal(size=(3, 5))
+    moved = [weights[rng.permutation(3)][:, [*rng.permutation(4), 4]] for _ in range(3)]
+    others = weights.copy()
+    others[:2, 4] = weights[1::-1, 4]  # two neurons exchange their output weights
+    nearly = weights.copy()
+    nearly[0, 4] += 1e-5
+    found = families(problem, np.array([*moved, others, nearly, nearly]), np.zeros(6))
+    assert [family.members.tolist() for family in found] == [[0, 1, 2], [4, 5], [3]]
+    assert found[0].weights.shape == (3, 5)
+    assert sorted(found[0].weights[:, 4]) == sorted(weights[:, 4])
+
+
+def test_families_of_copies_are_named():
+    problem = TwoLayer(standard_teacher(4), students=2, activation="erf", trainable_output=True)
+    named = np.array([[0.0, 1.0, 0.0, 0.0, 1.0], [0.4, 0.0, 0.4, 0.4, 2.0]])
+    found = families(problem, np.array([named, named[::-1], named + 0.1]), np.zeros(3))
+    assert [(family.count, family.name) for family in found] == [(2, "1 copy, average of 3"), (1, None)]
+
+
 def test_no_points_are_no_families():
     assert families(PROBLEM, np.zeros((0, 6, 5)), np.zeros(0)) == []
 

@@ -17,8 +17,9 @@ def symmetries(problem):
     """All (neurons, coordinates) that leave the landscape unchanged, by trying every permutation: small sizes only."""
     teacher = {tuple(row) for row in _with_charges(problem.teacher, problem.output_weights)}
     charges = problem.student_output_weights
+    last = [problem.dimension] if problem.trainable_output else []  # trained output weights stay where they are
     coordinates = [
-        list(order)
+        [*order, *last]
         for order in itertools.permutations(range(problem.dimension))
         if {tuple(row) for row in _with_charges(problem.teacher[:, list(order)], problem.output_weights)} == teacher
     ]
@@ -49,6 +50,7 @@ PROBLEMS = {
     "output-weights": TwoLayer(np.eye(4), output_weights=[1.0, 1.0, -1.0, 2.0]),
     "student-output-weights": TwoLayer(np.eye(4), student_output_weights=[1.0, 1.0, 1.0, -1.0]),
     "all-equal-entries": TwoLayer(np.ones((2, 4)) + np.array([[0.0], [1.0]]), students=3),
+    "trained-output": TwoLayer(np.eye(4), students=3, trainable_output=True),
 }
 # How many coordinate permutations each teacher allows.
 ORDERS = {
@@ -62,12 +64,13 @@ ORDERS = {
     "output-weights": 2,
     "student-output-weights": 24,
     "all-equal-entries": 24,
+    "trained-output": 24,
 }
 
 
 def point(problem, seed, ties):
     rng = np.random.default_rng(seed)
-    weights = rng.normal(size=(problem.students, problem.dimension))
+    weights = rng.normal(size=problem.shape)
     if ties == "equal entries":
         weights = rng.choice([-0.3, 0.1, 0.9], size=weights.shape)
     if ties == "two values":
@@ -121,7 +124,7 @@ def test_align_agrees_with_trying_everything(name, seed, other, kind, rows, colu
     problem = PROBLEMS[name]
     weights = point(problem, seed, kind)
     rows = [row for row in rows if row < problem.students]
-    moved = weights[rows][:, list(columns)]
+    moved = weights[rows][:, [*columns, 4] if problem.trainable_output else list(columns)]
     if other % 3 == 0 and kind in ("two values", "equal entries"):
         moved = np.random.default_rng(other).permutation(weights.ravel()).reshape(weights.shape)
     neurons, coordinates = symmetries(problem)
@@ -143,6 +146,10 @@ def test_align_uses_only_symmetries_of_the_landscape():
     charged = PROBLEMS["student-output-weights"]
     assert align(charged, weights[[1, 0, 2, 3]], weights, TOLERANCE) is not None
     assert align(charged, weights[[0, 1, 3, 2]], weights, TOLERANCE) is None
+    learned = np.random.default_rng(2).normal(size=(3, 5))
+    assert align(PROBLEMS["trained-output"], learned[::-1][:, [3, 1, 0, 2, 4]], learned, TOLERANCE) is not None
+    exchanged = np.column_stack([learned[:, :4], learned[[1, 0, 2], 4]])  # the same neurons with each other's charges
+    assert align(PROBLEMS["trained-output"], exchanged, learned, TOLERANCE) is None
 
 
 def test_the_distance_is_frobenius_and_the_limit_sharp():
