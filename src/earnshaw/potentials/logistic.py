@@ -126,13 +126,18 @@ class Logistic:
     def gradient(self, first: jax.Array, second: jax.Array, product: jax.Array) -> tuple[jax.Array, jax.Array]:
         r"""Return (A, B) :math:`= \sum p_m p_{m'} (-p/q_m,\ 1)/\sqrt{D_{mm'}}` times a factor: no arc is needed."""
         wedge = jnp.maximum(first * second - product * product, 0.0)
-        along, toward = jnp.zeros_like(wedge), jnp.zeros_like(wedge)
         centre = _CENTRE / self.gain**2
-        for lift, weight in zip(self._lifts, WEIGHTS, strict=True):
+
+        def add(total: tuple[jax.Array, jax.Array], row: tuple[jax.Array, jax.Array]) -> tuple[tuple, None]:
+            lift, weight = row
             q = first + lift
             root = jax.lax.rsqrt(lift * second + wedge + centre * q)
             inner = weight * root * _mixed(_INVERSE_ROOTS, centre * q * root * root)
-            along, toward = along + inner / q, toward + inner
+            return (total[0] + inner / q, total[1] + inner), None
+
+        zero = jnp.zeros_like(wedge)
+        rows = (jnp.asarray(self._lifts), jnp.asarray(WEIGHTS))
+        (along, toward), _ = jax.lax.scan(add, (zero, zero), rows, unroll=3)
         return -self._factor * product * along, self._factor * toward
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -39,7 +39,7 @@ class SeriesFeatures(NamedTuple):
 
     coefficients: jax.Array
     along: jax.Array  # sqrt((l+1)(l+2)) h_{l+2} / r
-    toward: jax.Array  # l h_l / r
+    toward: jax.Array  # (l+1) h_{l+1} / r
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,18 @@ class Series:
         h = _coefficients(self, self.degree + 3, size)
         order = _orders(self.degree + 1, size)
         root = jnp.sqrt((order + 1) * (order + 2))
-        return SeriesFeatures(h[:-2], root * h[2:] / size, order * h[:-2] / size)
+        return SeriesFeatures(h[:-2], root * h[2:] / size, (order + 1) * h[1:-1] / size)
 
     def value(self, first: SeriesFeatures, second: SeriesFeatures, product: jax.Array) -> jax.Array:
         """Return Phi from the coefficients and the cosine."""
-        return _horner((first.coefficients,), second.coefficients, product)[0]
+        return _horner((first.coefficients,), (second.coefficients,), product)[0]
 
     def gradient(
         self, first: SeriesFeatures, second: SeriesFeatures, product: jax.Array
     ) -> tuple[jax.Array, jax.Array]:
         r"""Return (A, B) :math:`= \frac1{|u|}\sum_l h_l(|v|)\,\big(\sqrt{(l+1)(l+2)}\,h_{l+2}(|u|)\,c^l,\ l\,h_l(|u|)\,c^{l-1}\big)`."""
-        (along,) = _horner((first.along,), second.coefficients, product)
-        (toward,) = _horner((first.toward[1:],), second.coefficients[1:], product)
+        raised = jnp.concatenate([second.coefficients[1:], jnp.zeros_like(second.coefficients[:1])])
+        along, toward = _horner((first.along, first.toward), (second.coefficients, raised), product, unroll=4)
         return along, toward
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -117,11 +117,10 @@ class Series:
         order = _orders(count, r)
         h, h1, h2 = _two_derivatives(self, count, r)
         g, g1, _ = _two_derivatives(self, count, s)
-        by_r, by_rr = _horner((h1, h2), g, c)
-        by_rs = _horner((h1,), g1, c)[0]
-        by_c, by_rc = _horner(((order * h)[1:], (order * h1)[1:]), g[1:], c)
-        by_sc = _horner(((order * h)[1:],), g1[1:], c)[0]
-        by_cc = _horner(((order * (order - 1) * h)[2:],), g[2:], c)[0]
+        by_r, by_rr, by_rs = _horner((h1, h2, h1), (g, g, g1), c)
+        once, twice = (order * h)[1:], (order * h1)[1:]
+        by_c, by_rc, by_sc = _horner((once, twice, once), (g[1:], g[1:], g1[1:]), c)
+        by_cc = _horner(((order * (order - 1) * h)[2:],), (g[2:],), c)[0]
         rest = (by_r - c * by_c / r) / r
         slant = sine * (by_rc - by_c / r) / r
         same = Entries(rest, by_rr, slant, slant, rest + sine**2 * by_cc / r**2)
@@ -249,13 +248,14 @@ def _two_derivatives(series: Series, count: int, norm: jax.Array) -> tuple[jax.A
     return h[:count], once[:count] / norm, (twice - once[:count]) / norm**2
 
 
-def _horner(rows: tuple[jax.Array, ...], column: jax.Array, cosine: jax.Array) -> tuple[jax.Array, ...]:
-    """Return the sums over l of row_l column_l c^l, for several rows."""
-    shape = jnp.broadcast_shapes(rows[0].shape[1:], column.shape[1:], jnp.shape(cosine))
+def _horner(
+    rows: tuple[jax.Array, ...], columns: tuple[jax.Array, ...], cosine: jax.Array, unroll: int = 1
+) -> tuple[jax.Array, ...]:
+    """Return the sums over l of row_l column_l c^l, for several pairs; unrolling buys speed with compilation."""
+    shape = jnp.broadcast_shapes(rows[0].shape[1:], columns[0].shape[1:], jnp.shape(cosine))
 
     def step(totals: tuple[jax.Array, ...], terms: tuple) -> tuple[tuple[jax.Array, ...], None]:
-        *firsts, second = terms
-        return tuple(total * cosine + first * second for total, first in zip(totals, firsts, strict=True)), None
+        return tuple(total * cosine + row * column for total, row, column in zip(totals, *terms, strict=True)), None
 
     start = tuple(jnp.zeros(shape) for _ in rows)
-    return jax.lax.scan(step, start, (*rows, column), reverse=True, unroll=8)[0]
+    return jax.lax.scan(step, start, (rows, columns), reverse=True, unroll=unroll)[0]
