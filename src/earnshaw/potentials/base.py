@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 
 
 class Potential(Protocol):
@@ -62,14 +63,14 @@ def measure(potential: Potential, vectors: jax.Array) -> tuple[jax.Array, jax.Ar
     return norms, vectors / norms[..., None]
 
 
-def value_at(potential: Potential, first: jax.Array, second: jax.Array) -> jax.Array:
+def value_at(potential: Potential, first: ArrayLike, second: ArrayLike) -> jax.Array:
     """Return Phi(u, v), shape (...), for vectors (..., d)."""
-    (a, u), (b, v) = measure(potential, first), measure(potential, second)
+    (a, u), (b, v) = measure(potential, jnp.asarray(first)), measure(potential, jnp.asarray(second))
     return potential.value(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
 
 
-def gradient_at(potential: Potential, first: jax.Array, second: jax.Array) -> jax.Array:
+def gradient_at(potential: Potential, first: ArrayLike, second: ArrayLike) -> jax.Array:
     """Return dPhi/du, shape (..., d), for vectors (..., d)."""
-    (a, u), (b, v) = measure(potential, first), measure(potential, second)
+    (a, u), (b, v) = measure(potential, jnp.asarray(first)), measure(potential, jnp.asarray(second))
     along, toward = potential.gradient(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
     return along[..., None] * u + toward[..., None] * v

@@ -104,7 +104,7 @@ class TwoLayer:
 
     teacher: Array
     students: int = None  # type: ignore[assignment]  # k, once validated
-    activation: Activation = "relu"  # type: ignore[assignment]  # also a name or a function, until validated
+    activation: Any = "relu"  # a name, a function or an Activation; an Activation, once validated
     output_weights: Array | None = None
     student_output_weights: Array | None = None
     trainable_output: bool = False
