@@ -193,6 +193,7 @@ def dynamics(
         raise InputError(
             f"the start has shape {start.shape}; this problem needs ({problem.electrons}, {problem.dimension})"
         )
+    ChargeLandscape.of(problem)  # a law that this dimension does not have raises here, before a folder is made
     if out is None:
         return _follow(problem, start, how, None, progress)
     identity = {

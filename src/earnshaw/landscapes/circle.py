@@ -54,9 +54,13 @@ class CircleLandscape:
             return point[..., 0], point[..., 1]
         return jnp.broadcast_to(self.electron_charges, point.shape[:-1]), point[..., 0]
 
-    def join(self, charges: jax.Array, angles: jax.Array) -> jax.Array:
+    def join(self, charges: jax.Array | None, angles: jax.Array) -> jax.Array:
         """Return the point with these charges and angles."""
-        return jnp.stack([charges, angles], -1) if self.electron_charges is None else angles[..., None]
+        return (
+            angles[..., None]
+            if charges is None or self.electron_charges is not None
+            else jnp.stack([charges, angles], -1)
+        )
 
     def project(self, point: jax.Array) -> jax.Array:
         """Return the point with its angles in [-pi, pi)."""

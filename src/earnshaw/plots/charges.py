@@ -174,9 +174,13 @@ def share_figure(groups: Mapping[str, Sequence[Bars]], title: str, path: Path) -
 def width_figure(
     ours: Mapping[int, Sequence[tuple[int, float, float]]],
     printed: Mapping[int, Sequence[tuple[int, float]]],
+    note: str,
     path: Path,
 ) -> None:
-    """Draw the test error over the width, a colour for each depth: ours (width, mean, error), and the printed in black."""
+    """Draw the test error over the width, a colour for each depth: ours (width, mean, error), and the printed in black.
+
+    ``note`` says how ours were trained, below the axis.
+    """
     styles = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
     with figure(path, width=7.4, height=4.6) as (_, axes):
         for index, (depth, rows) in enumerate(sorted(ours.items())):
@@ -196,8 +200,14 @@ def width_figure(
                     linewidth=1,
                     label=f"depth {depth}, printed",
                 )
-        axes.set(xlabel="width", ylabel="mean squared test error", xscale="log", title="Deep tanh teachers")
-        ticks = sorted({int(row[0]) for rows in ours.values() for row in rows})
+        axes.set(
+            xlabel=f"width\n{note}",
+            ylabel="mean squared test error",
+            xscale="log",
+            title="Students of deep tanh teachers",
+        )
+        everyone = [*ours.values(), *printed.values()]
+        ticks = sorted({int(row[0]) for rows in everyone for row in rows})
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)

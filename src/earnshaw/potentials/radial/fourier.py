@@ -148,7 +148,7 @@ class Realisability:
     """Whether some activation has a potential: its transform must not be negative (Theorem 3).
 
     ``smallest`` is the least value found of the transform times (1 + (omega eps)^2)^((d + 1)/2), divided by the same at
-    0, over ``frequencies`` of them up to ``highest``; beyond, the transform is within ``margin`` of its first term.
+    0, over ``frequencies`` of them up to ``highest`` / eps; beyond, its first term, which is positive, outweighs the rest.
     """
 
     realisable: bool
@@ -162,7 +162,7 @@ def realisability(potential: AlmostYukawa, highest: float = 2000.0, frequencies:
     transform = Transform(potential)
     w = np.linspace(0.0, highest, frequencies) / potential.radius
     flat = transform(w) * (1 + (w * potential.radius) ** 2) ** ((potential.dimension + 1) / 2)
-    smallest = float((flat / flat[0]).min())
+    smallest = float(flat.min() / abs(flat[0]))
     return Realisability(
         smallest >= (0.0 if potential.variant is not Variant.S else -1e-15), smallest, frequencies, highest
     )

@@ -1,0 +1,121 @@
+"""Algorithms 1, 2 and 4, and Newton's search for critical points."""
+
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from earnshaw.descent.critical import critical_points
+from earnshaw.descent.hessian_descent import hessian_descent, hessian_step
+from earnshaw.descent.projected import projected_descent
+from earnshaw.descent.second_gd import membership, second_gd
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class Saddle:
+    """x^2 - y^2 + y^4/2 in the plane: a saddle at 0, minima at (0, +-1) with value -1/2."""
+
+    shape = (2,)
+
+    def value(self, point):
+        x, y = point[..., 0], point[..., 1]
+        return x**2 - y**2 + 0.5 * y**4
+
+    def gradient(self, point):
+        x, y = point[..., 0], point[..., 1]
+        return jnp.stack([2 * x, -2 * y + 2 * y**3], -1)
+
+    def hessian(self, point):
+        y = point[..., 1]
+        zero = jnp.zeros_like(y)
+        return jnp.stack([jnp.stack([zero + 2, zero], -1), jnp.stack([zero, -2 + 6 * y**2], -1)], -2)
+
+
+POINTS = jnp.array([[0.0, 0.0], [0.0, 0.1], [1e-3, -0.2]])
+
+
+def test_a_hessian_step_goes_down_and_the_printed_sign_goes_up():
+    saddle = Saddle()
+    gradient = saddle.gradient(POINTS)
+    down = hessian_step(saddle, POINTS, gradient, 0.1)
+    up = hessian_step(saddle, POINTS, gradient, 0.1, printed=True)
+    assert (saddle.value(down) < saddle.value(POINTS)).all()
+    assert (jnp.abs(down[1:, 1]) > jnp.abs(POINTS[1:, 1])).all()
+    assert (jnp.abs(up[1:, 1]) < jnp.abs(POINTS[1:, 1])).all()
+    assert (saddle.value(up) > saddle.value(POINTS))[1:].all()
+
+
+def test_a_hessian_step_gains_what_the_corrected_lemma_19_promises():
+    saddle = Saddle()
+    step = 1 / 24  # the third derivative is at most 12 y, so at most 24 on |y| <= 2
+    for y in (0.0, 0.05, 0.3):
+        point = jnp.array([0.0, y])
+        curvature = -float(saddle.hessian(point)[1, 1])
+        after = hessian_step(saddle, point, saddle.gradient(point), step)
+        assert float(saddle.value(point) - saddle.value(after)) >= step**2 * curvature**3 / 3
+    # At y = 0 the gain is just below half: the printed constant 1/2 is too much.
+    point = jnp.zeros(2)
+    gain = float(saddle.value(point) - saddle.value(hessian_step(saddle, point, point, step)))
+    assert gain < step**2 * 2**3 / 2
+
+
+def test_hessian_descent_leaves_a_saddle_where_the_gradient_is_zero():
+    end = hessian_descent(Saddle(), jnp.zeros((1, 2)), steps=1, step=0.1)
+    assert np.allclose(np.abs(end), [[0.0, 0.2]])
+
+
+def test_second_gd_passes_the_saddle_and_stops_at_a_minimum():
+    end = second_gd(Saddle(), POINTS, max_steps=5000, step=0.05, gradient_threshold=1e-5, curvature_threshold=1e-5)
+    assert np.asarray(end.stopped).all()
+    assert np.allclose(np.abs(end.point), [[0, 1]] * 3, atol=1e-4)
+    assert np.allclose(end.value, -0.5, atol=1e-8)
+    assert int(end.hessian_steps[0]) >= 1
+    inside = membership(Saddle(), end.point)
+    assert np.asarray(inside.within(1e-3)).all()
+    at_saddle = membership(Saddle(), jnp.zeros((1, 2)))
+    assert float(at_saddle.gradient_norm[0]) == 0
+    assert float(at_saddle.curvature[0]) == -2
+    assert not np.asarray(at_saddle.within(1e-3)).any()
+
+
+def test_a_step_that_is_too_long_stops_at_once_where_it_was():
+    end = second_gd(
+        Saddle(), POINTS[1:2] + 1.0, max_steps=100, step=5.0, gradient_threshold=1e-6, curvature_threshold=1e-6
+    )
+    assert int(end.steps[0]) == 0
+    assert np.array_equal(end.point, POINTS[1:2] + 1.0)
+
+
+def test_critical_points_of_every_kind_are_found():
+    starts = jnp.array([[0.3, 0.2], [0.1, 0.9], [-0.2, -1.3]])
+    found = critical_points(Saddle(), starts, steps=60)
+    assert np.asarray(found.gradient_norm).max() < 1e-13
+    assert np.allclose(found.point, [[0, 0], [0, 1], [0, -1]], atol=1e-12)
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class Bowl:
+    """Distance to a point outside the unit circle; the nearest point on the circle is (0.6, 0.8)."""
+
+    def gradient(self, point):
+        return 2 * (point - jnp.array([3.0, 4.0]))
+
+    def project(self, point):
+        return point / jnp.linalg.norm(point, axis=-1, keepdims=True)
+
+
+def test_projected_descent_stays_on_the_surface():
+    end = projected_descent(Bowl(), jnp.array([[1.0, 0.0], [-0.6, 0.8]]), steps=200, step=0.1)
+    assert np.allclose(end, [[0.6, 0.8]] * 2, atol=1e-10)
+    one = projected_descent(Bowl(), jnp.array([[1.0, 0.0]]), steps=1, step=0.1)
+    assert np.allclose(one, np.array([[1.4, 0.8]]) / np.hypot(1.4, 0.8))
+
+
+@pytest.mark.parametrize("steps", [0, 3])
+def test_hessian_descent_takes_as_many_steps_as_asked(steps):
+    end = hessian_descent(Saddle(), jnp.zeros(2), steps=steps, step=0.01)
+    assert (float(jnp.abs(end[1])) > 0) == (steps > 0)
