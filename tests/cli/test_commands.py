@@ -26,6 +26,39 @@ PROVE_KEYS = {
 }  # fmt: skip
 
 
+MINE = """
+import jax.numpy as jnp
+import optax
+
+optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(0.02))
+wrong_shape = optax.GradientTransformation(lambda p: (), lambda g, s, p=None: (g[:1], s))
+not_a_number = optax.GradientTransformation(lambda p: (), lambda g, s, p=None: (g / 0.0 * 0.0, s))
+
+
+def _sorry(gradient, state, params=None):
+    raise RuntimeError("sorry")
+
+
+raises = optax.GradientTransformation(lambda p: (), _sorry)
+
+
+def swish(x):
+    return x * (0.5 + 0.5 * jnp.tanh(0.5 * x))
+
+
+def scalar(x):
+    return x if x > 0 else 0.0
+
+
+def total(x):
+    return jnp.sum(x)
+
+
+def root(x):
+    return jnp.sqrt(x)
+"""
+
+
 @pytest.fixture
 def earnshaw(tmp_path, monkeypatch):
     """Return a function that runs a command in an empty folder and returns (exit code, stdout, stderr)."""
@@ -90,9 +123,53 @@ def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path
         (("runs", "show", "nowhere"), "not a run folder"),
         (("prove", "nothing.npz", "--out", "certs"), "cannot read"),
         (("explain", "nothing.json"), "nothing.json"),
+        (("sweep", "-k", "3", "-d", "2"), "3 orthonormal neurons do not fit in dimension 2"),
+        (("sweep", "--grid", "paper", "-d", "30"), "-d 30 goes with -k only"),
+        (("sweep", "-k", "3", "-n", "k-3..k"), "n must be at least 1"),
+        (("sweep", "-k", "3", "-n", "k..2"), "it means nothing"),
+        (("sweep", "-k", "3", "-n", "2k"), "k-2..k"),
+        (("sweep", "-k", "3", "--optimizer", "adam:0.01", "--step", "0.1"), "put the step into the optimiser"),
+        (("sweep", "-k", "3", "--optimizer", "nosuch"), "unknown optimiser 'nosuch'"),
+        (("sweep", "-k", "3", "--optimizer", "momentum:0.1:2"), "0 <= FRACTION < 1"),
+        (("sweep", "-k", "3", "--optimizer", "mine.py:missing"), "mine.py has no missing"),
+        (("sweep", "-k", "3", "--optimizer", "mine.py:wrong_shape"), "must return an update of the gradient's shape"),
+        (("sweep", "-k", "3", "--optimizer", "mine.py:not_a_number"), "NaN or infinity"),
+        (("sweep", "-k", "3", "--optimizer", "mine.py:raises"), "RuntimeError: sorry"),
+        (("sweep", "-k", "3", "--activation", "nosuch"), "unknown activation 'nosuch'"),
+        (("sweep", "-k", "3", "--activation", "mine.py:missing"), "mine.py has no missing"),
+        (("sweep", "-k", "3", "--activation", "mine.py:scalar"), "jnp.where in place of if"),
+        (("sweep", "-k", "3", "--activation", "mine.py:total"), "one number for each number"),
+        (("sweep", "-k", "3", "--activation", "mine.py:root"), "it must be finite"),
+        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "proofs exist for ReLU"),
+        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "trained output weights; proofs exist"),
+        (
+            (
+                "sweep",
+                "-k",
+                "3",
+                "--activation",
+                "sign",
+                "--optimizer",
+                "stochastic:0.1:8",
+                "--runs",
+                "1",
+                "--out",
+                "x",
+            ),
+            "flat",
+        ),
+        (("sweep", "-k", "3", "--start", "nosuch"), "unknown start 'nosuch'"),
+        (("sweep", "-k", "3", "--start", "none.npy"), "cannot read the starts none.npy"),
+        (("sweep", "-k", "3", "--start", "points.npy", "--runs", "2", "--out", "x"), "needs (runs, 3, 3)"),
+        (("arena",), "exactly one of"),
+        (("arena", "-k", "3", "--optimizers", ","), "names none"),
+        (("arena", "-k", "3", "--optimizers", "gd:0.1,gd:0.1"), "different names"),
+        (("arena", "-k", "3", "--optimizers", "gd:0.1,nosuch"), "unknown optimiser 'nosuch'"),
     ],
 )
 def test_a_mistake_gets_one_sentence_and_exit_code_2(earnshaw, tmp_path, words, sentence):
+    (tmp_path / "mine.py").write_text(MINE)
+    np.save(tmp_path / "points.npy", np.ones((2, 2, 2)))
     code, out, err = earnshaw(*words)
     assert code == 2
     assert sentence in " ".join(err.split())
@@ -129,10 +206,68 @@ def test_a_teacher_of_ones_own_and_fewer_students(earnshaw, tmp_path):
 def test_a_step_that_diverges_is_said_in_one_sentence(earnshaw):
     code, _, err = earnshaw("sweep", "-k", "2", "--runs", "4", "--step", "1e9")
     assert code == 2
-    assert "diverged with step 1e+09" in err
+    assert "4 of 4 runs diverged, also with every halving" in err
     code, _, err = earnshaw("sweep", "-k", "2", "--runs", "4", "--step", "20")
     assert code == 0
     assert "restarted with half" in err
+
+
+def test_dimension_and_sizes_relative_to_k(earnshaw):
+    code, out, _ = earnshaw("sweep", "-k", "2", "-n", "k-1..k", "-d", "3", "--runs", "4", "--json", "--out", "here")
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [(record["k"], record["n"], record["d"]) for record in records] == [(2, 1, 3), (2, 2, 3)]
+    assert records[0]["outcomes"] == {"CONVERGED": 4}
+    assert records[1]["outcomes"] == {"GLOBAL": 4}
+
+
+def test_an_optimiser_and_points_of_ones_own(earnshaw, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    points = np.random.default_rng(0).normal(size=(4, 3, 3))
+    np.save(tmp_path / "points.npy", points)
+    words = ("sweep", "-k", "3", "--runs", "4", "--optimizer", "mine.py:optimizer", "--start", "points.npy", "--json")
+    code, out, _ = earnshaw(*words, "--out", "here")
+    assert code == 0
+    assert json.loads(out)["outcomes"] == {"GLOBAL": 4}
+    identity = json.loads((tmp_path / "here" / "manifest.json").read_text())["identity"]
+    assert identity["descent"]["name"] == "mine.py:optimizer"
+    assert earnshaw(*words, "--out", "here")[:2] == (0, out), "the same command resumes"
+    (tmp_path / "mine.py").write_text(MINE.replace("0.02", "0.03"))
+    code, _, err = earnshaw(*words, "--out", "here")
+    assert code == 2
+    assert "another computation" in err
+
+
+@pytest.mark.slow
+def test_an_activation_of_ones_own_and_no_proof_for_it(earnshaw, tmp_path):
+    (tmp_path / "mine.py").write_text(MINE)
+    words = ("sweep", "-k", "2", "-n", "1", "--runs", "2", "--activation", "mine.py:swish", "--optimizer", "newton-tr")
+    code, out, _ = earnshaw(*words, "--json", "--out", "here")
+    assert code == 0
+    assert json.loads(out)["outcomes"] == {"CONVERGED": 2}
+    code, _, err = earnshaw("prove", "here", "--out", "certs")
+    assert code == 2
+    assert "activation mine.py:swish; proofs exist for ReLU" in " ".join(err.split())
+    assert not (tmp_path / "certs").exists() or not list((tmp_path / "certs").iterdir())
+
+
+def test_arena_table_json_and_figure(earnshaw, tmp_path):
+    words = ("arena", "-k", "2", "-n", "k-1..k", "--optimizers", "gd:0.1,newton-tr", "--runs", "5", "--out", "here")
+    code, out, _ = earnshaw(*words, "--json")
+    assert code == 0
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [(r["k"], r["n"], r["optimizer"], r["runs"]) for r in records] == [
+        (2, n, name, 5) for n in (1, 2) for name in ("gd:0.1", "newton-tr")
+    ]
+    assert [r["global_percent"] for r in records] == [0, 0, 100, 100]
+    assert (tmp_path / "here" / "arena.png").stat().st_size > 10_000
+    code, out, _ = earnshaw(*words)
+    assert code == 0
+    assert out.count("100.0% (48-100)") == 2
+    assert out.count("not known") == 2, "one neuron cannot equal two"
+    assert out.count("5 CONVERGED") == 2
+    assert out.count("as gd:0.1") == 2
+    assert "results in here" in out
 
 
 def test_trace_is_stored(earnshaw, tmp_path):
@@ -273,7 +408,7 @@ def test_help_is_fast_and_does_not_load_jax(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("sweep",), ("prove",), ("check",), ("explain",), ("reproduce",), ("runs", "list")]
+    "words", [(), ("sweep",), ("arena",), ("prove",), ("check",), ("explain",), ("reproduce",), ("runs", "list")]
 )
 def test_every_help_shows_an_example(earnshaw, words):
     code, out, _ = earnshaw(*words, "--help")

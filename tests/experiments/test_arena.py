@@ -1,0 +1,187 @@
+"""The arena: the same starts for all, scores that add up, and every disagreement listed."""
+
+import json
+
+import numpy as np
+import pytest
+
+from earnshaw.descent import optimizer
+from earnshaw.errors import InputError
+from earnshaw.experiments import Contestant, Interrupted, Setting, families, run_arena, sweep
+from earnshaw.plots.arena import Standing, arena_figure
+from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.starts import Given, Xavier
+from earnshaw.store import read_json, read_npz
+
+SIX = TwoLayer(standard_teacher(6))
+LANES = np.array([0, 544, 1, 592, 2, 633])  # gradient descent with step 0.1 is trapped from the big ones
+START = Given(Xavier().draw(SIX, 0, LANES))
+NAMES = ("gd:0.1", "momentum:0.05:0.9", "newton-tr")
+
+
+def contestants(*names):
+    return [Contestant(name, optimizer(name)) for name in names]
+
+
+def hold(out, *names, **more):
+    arguments = {"runs": 6, "start": START, "workers": 1} | more
+    return run_arena([Setting(SIX)], contestants(*names), out, **arguments)
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory):
+    out = tmp_path_factory.mktemp("arena")
+    (result,) = hold(out, *NAMES)
+    return result, out
+
+
+def fates(out, name):
+    return read_npz(out / "k6-n6" / name / "k6-n6.npz")["outcome"].tolist()
+
+
+def test_everyone_begins_at_the_same_points(held):
+    _, out = held
+    starts = [read_json(folder / "manifest.json")["identity"]["start"] for folder in (out / "k6-n6").iterdir()]
+    assert len(starts) == 3
+    assert all(record == START.to_json() for record in starts)
+    # What one optimiser did in the arena is what it does alone.
+    alone = sweep(SIX, runs=6, optimizer="gd:0.1", start=START)
+    arrays = read_npz(out / "k6-n6" / "gd-0.1" / "k6-n6.npz")
+    assert np.array_equal(arrays["value"], alone.value)
+    assert alone.outcomes == {"GLOBAL": 3, "SPURIOUS": 3}
+
+
+def test_the_scores_add_up(held):
+    result, out = held
+    assert [score.optimizer for score in result.scores] == list(NAMES)
+    for score, folder in zip(result.scores, ("gd-0.1", "momentum-0.05-0.9", "newton-tr"), strict=True):
+        arrays = read_npz(out / "k6-n6" / folder / "k6-n6.npz")
+        assert (score.k, score.n, score.d, score.runs, score.seed) == (6, 6, 6, 6, 0)
+        assert sum(score.outcomes.values()) == score.runs
+        assert score.global_percent == pytest.approx(100 * (arrays["outcome"] == "GLOBAL").mean())
+        low, high = score.global_interval
+        assert 0 <= low <= score.global_percent <= high <= 100
+        assert sum(score.traps) == score.outcomes.get("SPURIOUS", 0)
+        assert score.median_steps == np.median(arrays["steps"])
+        assert score.median_gradients == np.median(arrays["gradients"])
+        assert (score.median_hessians > 0) == (score.optimizer == "newton-tr")
+    assert result.scores[0].outcomes == {"GLOBAL": 3, "SPURIOUS": 3}
+    assert result.scores[0].agrees_percent == 100
+
+
+def test_every_disagreement_is_listed_and_nothing_else(held):
+    result, out = held
+    first = fates(out, "gd-0.1")
+    expected = [
+        (run, name)
+        for name, folder in ((NAMES[1], "momentum-0.05-0.9"), (NAMES[2], "newton-tr"))
+        for run, (fate, reference) in enumerate(zip(fates(out, folder), first, strict=True))
+        if fate != reference  # there is one family only, so that outcomes are all that can differ
+    ]
+    assert expected, "another optimiser escapes somewhere"
+    assert [(row.run, row.optimizer) for row in result.disagreements] == expected
+    assert {(row.fate, row.fate_of_first) for row in result.disagreements} <= {
+        ("GLOBAL", "family 0"),
+        ("family 0", "GLOBAL"),
+    }
+    for score in result.scores:
+        listed = sum(row.optimizer == score.optimizer for row in result.disagreements)
+        assert score.agrees_percent == pytest.approx(100 * (6 - listed) / 6)
+
+
+def test_families_are_shared_and_proved(held):
+    result, _ = held
+    assert len(result.traps) == 1
+    (trap,) = result.traps
+    assert trap.objective == pytest.approx(0.0250806, abs=1e-7)
+    assert trap.verdict == "PROVED_MINIMUM"
+    assert len(families(sweep(SIX, runs=6, start=START).spurious)) == 1
+
+
+def test_the_file_holds_what_was_returned(held):
+    result, out = held
+    (record,) = read_json(out / "arena.json")
+    assert record["setting"] == "k6-n6"
+    assert [score["optimizer"] for score in record["scores"]] == list(NAMES)
+    assert not any("seconds" in score for score in record["scores"]), "results hold no times"
+    assert record["families"] == [trap.to_json() for trap in result.traps]
+    assert len(record["disagreements"]) == len(result.disagreements)
+    json.dumps([score.to_json() for score in result.scores], allow_nan=False)
+
+
+def test_a_finished_arena_computes_only_who_is_new(held, monkeypatch):
+    result, out = held
+    computed = []
+    from earnshaw.experiments import sweep as module
+
+    original = module.__globals__["_compute"]
+
+    def compute(plan, *rest):
+        computed.append(plan.descent.to_json()["kind"])
+        return original(plan, *rest)
+
+    monkeypatch.setitem(module.__globals__, "_compute", compute)
+    before = (out / "arena.json").read_bytes()
+    (again,) = hold(out, *NAMES)
+    assert not computed
+    assert (out / "arena.json").read_bytes() == before
+    assert again.disagreements == result.disagreements
+    (more,) = hold(out, "perturbed-gd", *NAMES, max_steps=200_000)
+    assert computed == ["perturbed-gd"]
+    assert more.scores[0].optimizer == "perturbed-gd"
+    assert more.scores[1].traps == result.scores[0].traps
+
+
+def test_an_interrupted_arena_resumes(held, tmp_path, monkeypatch):
+    result, _ = held
+    from earnshaw.experiments import sweep as module
+
+    original = module.__globals__["_compute"]
+
+    def compute(plan, *rest):
+        if plan.descent.to_json()["kind"] == "newton-tr":
+            raise KeyboardInterrupt
+        return original(plan, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setitem(module.__globals__, "_compute", compute)
+        with pytest.raises(Interrupted):
+            hold(tmp_path, *NAMES)
+    assert not (tmp_path / "arena.json").exists()
+    (again,) = hold(tmp_path, *NAMES)
+    assert again.traps == result.traps
+    assert again.disagreements == result.disagreements
+
+
+def test_two_with_the_same_name_are_refused(tmp_path):
+    for names in (("gd:0.1", "gd:0.1"), ()):
+        with pytest.raises(InputError, match="different names"):
+            hold(tmp_path, *names)
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_arena_in_the_same_folder_is_refused(held):
+    _, out = held
+    before = (out / "arena.json").read_bytes()
+    with pytest.raises(InputError, match="another computation"):
+        hold(out, *NAMES, seed=1)
+    assert (out / "arena.json").read_bytes() == before
+
+
+def test_figures_for_one_size_and_for_several(tmp_path):
+    for sizes in (["6"], ["6", "7", "8"]):
+        standings = {
+            name: [
+                Standing(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j), 1200.0, 30.0 * j)
+                for i, size in enumerate(sizes)
+            ]
+            for j, name in enumerate(("flow", "gd:0.1", "momentum:0.05:0.9", "adam:0.01", "newton-tr"))
+        }
+        path = tmp_path / f"figure{len(sizes)}"
+        arena_figure(standings, "teacher neurons k (n = k)", "relu students, 100 common starts", path)
+        text = path.with_suffix(".svg").read_text()
+        assert path.with_suffix(".png").stat().st_size > 10_000
+        for name in standings:
+            assert f"<!-- {name} -->" in text
+        assert all(f"<!-- {size} -->" in text for size in sizes) == (len(sizes) > 1)
+        assert ("Hessian products" in text) == (len(sizes) == 1)
