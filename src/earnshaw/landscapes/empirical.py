@@ -11,9 +11,8 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.rows import Rows
+from earnshaw.numerics.program import program
 from earnshaw.potentials.bounded import bounded_activation
-
-_program = functools.partial(jax.jit, inline=True)
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("neurons", "activation"))
@@ -80,14 +79,14 @@ class EmpiricalRisk:
         flat = weights.reshape(-1, self.x.shape[-1])
         return jnp.matmul(flat, self.x.T).reshape(-1, self.neurons, self.x.shape[0])
 
-    @_program
+    @program
     def value(self, weights: jax.Array) -> jax.Array:
         """Return the risk, shape (...)."""
         (phi,) = bounded_activation(self.activation).derivatives(self._projections(weights), 0)
         error = jnp.mean(phi, 1) - self.y
         return (0.5 * jnp.mean(error * error, -1)).reshape(weights.shape[:-2])
 
-    @_program
+    @program
     def gradient(self, weights: jax.Array) -> jax.Array:
         r"""Return :math:`\partial f_n/\partial w_k = \frac1{nK}\sum_i e_i\,\phi'(w_k\cdot x_i)\,x_i`, e the error, (..., K, d)."""
         phi, slope = bounded_activation(self.activation).derivatives(self._projections(weights), 1)
@@ -95,12 +94,12 @@ class EmpiricalRisk:
         pull = (error * slope).reshape(-1, self.x.shape[0])
         return jnp.matmul(pull, self.x).reshape(weights.shape) / (self.neurons * self.x.shape[0])
 
-    @_program
+    @program
     def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction (..., K, d), without forming it."""
         return jax.jvp(self.gradient, (weights,), (direction,))[1]
 
-    @_program
+    @program
     def hessian(self, weights: jax.Array) -> jax.Array:
         r"""Return the Hessian (..., K d, K d), rows ordered by neuron and then coordinate.
 
@@ -126,7 +125,7 @@ class EmpiricalRisk:
         full = jnp.block(blocks)
         return 0.5 * (full + full.T)
 
-    @_program
+    @program
     def spectrum(self, weights: jax.Array) -> jax.Array:
         """Return the Hessian's eigenvalues in ascending order, (..., K d)."""
         return jnp.linalg.eigvalsh(self.hessian(weights))

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import AccuracyWarning
+from earnshaw.numerics.program import program
 from earnshaw.potentials.bounded import bounded_activation
 from earnshaw.problems.logistic import Labels, Logistic
 
-_program = functools.partial(jax.jit, inline=True)
 REACH, NODES = 9.0, 145  # the density is below 3e-18 at the ends; spacing 1/8
 
 
@@ -111,7 +111,7 @@ class LogisticPopulation:
         result = jax.lax.map(function, points)
         return result.reshape(*weights.shape[:-2], *result.shape[1:])
 
-    @_program
+    @program
     def value(self, weights: jax.Array) -> jax.Array:
         """Return the risk, shape (...)."""
 
@@ -127,7 +127,7 @@ class LogisticPopulation:
         K = self.shape[0]
         return jnp.concatenate([jnp.ones(K), -jnp.ones(K)]) / K
 
-    @_program
+    @program
     def gradient(self, weights: jax.Array) -> jax.Array:
         """Return the gradient (..., K, d)."""
 
@@ -139,7 +139,7 @@ class LogisticPopulation:
 
         return self._batched(one, weights)
 
-    @_program
+    @program
     def hessian(self, weights: jax.Array) -> jax.Array:
         """Return the Hessian (..., K d, K d), rows ordered by neuron and then coordinate."""
         K, d = self.shape
@@ -176,7 +176,7 @@ class LogisticPopulation:
 
         return self._batched(one, weights)
 
-    @_program
+    @program
     def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction (..., K, d)."""
         K, d = self.shape

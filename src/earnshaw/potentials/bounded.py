@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.numerics.compiling import compiled
 from earnshaw.problems.activations import load_function
 
 A = TypeVar("A", np.ndarray, jax.Array)
@@ -128,7 +129,7 @@ def _tower(function: Callable[[Any], Any], order: int) -> Callable[[Any], tuple[
 
 @functools.cache
 def _jitted_tower(function: Callable[[Any], Any], order: int) -> Callable[[Any], tuple[Any, ...]]:
-    return jax.jit(_tower(function, order))
+    return compiled(_tower(function, order))
 
 
 BOUNDED: dict[str, BoundedActivation] = {
