@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import typer
 from rich.console import Console
 
-from earnshaw.errors import InputError
+from earnshaw.errors import AccuracyWarning, InputError
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -21,9 +22,19 @@ FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 @contextlib.contextmanager
 def user_errors() -> Iterator[None]:
-    """Turn a user's mistake into one sentence on standard error and exit code 2."""
+    """Turn a user's mistake into one sentence on standard error and exit code 2, and a warning into a sentence."""
     try:
-        yield
+        with warnings.catch_warnings():
+            shown = warnings.showwarning
+
+            def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                if issubclass(category, AccuracyWarning):
+                    note(f"warning: {message}")
+                else:
+                    shown(message, category, *where, **more)
+
+            warnings.showwarning = show
+            yield
     except InputError as error:
         err.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None

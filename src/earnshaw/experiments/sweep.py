@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import Descent, Outcome, Runs, Stop, Stopping, Trace, descend
+from earnshaw.descent import Outcome, Runs, Stop, Stopping, Trace, descend
 from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import InputError
 from earnshaw.experiments.plan import Plan, Setting
@@ -72,8 +72,8 @@ def sweep(
     students: int | None = None,
     runs: int = 1000,
     seed: int = 0,
-    optimizer: str | Descent = "gd:0.1",
-    start: str | Start = "xavier",
+    optimizer: str | Any = "gd:0.1",
+    start: str | np.ndarray | Start = "xavier",
     stop: Stop = Stop.EARLY,
     max_steps: int = 200_000,
     batch: int | None = None,
@@ -81,8 +81,9 @@ def sweep(
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
-    ``optimizer`` and ``start`` are names (see :func:`earnshaw.optimizer`, :func:`earnshaw.start`) or objects. Nothing is written; use the command ``earnshaw sweep`` for a folder that can be resumed. The result depends on the
-    arguments alone, not on ``workers``.
+    ``optimizer`` and ``start`` are names (see :func:`earnshaw.descent.optimizer` and :func:`earnshaw.starts.start`) or
+    objects; an array (runs, n, d) is a start, too. Nothing is written; use the command ``earnshaw sweep`` for a folder
+    that can be resumed. The result depends on the arguments alone, not on ``workers``.
     """
     setting = Setting(problem if students is None else problem.with_students(students))
     plan = Plan(

@@ -65,6 +65,6 @@ def _one_size(standings: Mapping[str, Standing], title: str, path: Path) -> None
             axes.text(end + 1.5, place, cost, va="center", fontsize=9)
         axes.set_yticks(places, names)
         axes.grid(visible=False, axis="y")
-        axes.set(xlabel="runs at the global minimum (%), and the median cost of a run", title=title, xlim=(0, 150))
+        axes.set(xlabel="runs at the global minimum (%), and the median cost of a run", title=title, xlim=(0, 165))
         axes.set_xticks(range(0, 101, 20))
         axes.spines["bottom"].set_bounds(0, 100)
