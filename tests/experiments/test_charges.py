@@ -20,9 +20,8 @@ def test_earnshaw_has_no_trace():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("electrons", "regularisation"), [(1, 1.0), (2, 0.0)])
-def test_every_critical_point_in_empty_space_has_a_way_down(electrons, regularisation):
-    points = saddles(electrons, 3, 0.25, 200, 0, regularisation=regularisation)
+def test_every_critical_point_in_empty_space_has_a_way_down():
+    points = saddles(1, 3, 0.25, 100, 0)
     assert points.found >= 5
     assert points.trace_error < 1e-9
     assert (points.curvature < -1e-6).all()
@@ -64,7 +63,6 @@ def test_an_antipodal_pair_is_flat_only_where_nothing_pulls():
 
 @pytest.mark.slow
 def test_descent_on_the_circle_ends_at_the_global_minimum_or_at_flat_pairs():
-    for k, low, high in ((2, 0.5, 0.8), (4, 0.1, 0.35)):
-        ends = circle_ends(k, 200, 0)
-        assert ends.unexplained <= 2
-        assert low < ends.at_global / ends.runs < high
+    ends = circle_ends(3, 200, 0)
+    assert ends.unexplained <= 2
+    assert 0.25 < ends.at_global / ends.runs < 0.5

@@ -19,7 +19,8 @@ def test_mistakes_are_explained():
 def test_training_learns_resumes_and_refuses_another_plan(tmp_path):
     (whole,) = train_grid([(2, 3)], SMALL, tmp_path / "a")
     assert whole.errors.shape == (2, 2)
-    assert (whole.final < 0.5 * np.maximum(whole.errors[0], 0.02)).any()
+    assert (whole.final > 0).all()
+    assert whole.final.max() < 0.1  # a random guess has about 1
     before = (tmp_path / "a" / "pieces" / "depth2-width3.npz").read_bytes()
     both = train_grid([(2, 3), (3, 3)], SMALL, tmp_path / "a")
     assert (tmp_path / "a" / "pieces" / "depth2-width3.npz").read_bytes() == before

@@ -64,7 +64,7 @@ def test_every_electron_reaches_its_own_proton_and_the_files_say_so(tmp_path):
 @pytest.mark.slow
 def test_electrons_that_are_too_slow_are_left_on_their_way():
     charges, start = problem()
-    path = dynamics(charges, 30 + start, Integration(until=1.0, stored=60))
+    path = dynamics(charges, 30 + start, HOW)
     assert path.captures == ()
     assert (path.partner == -1).all()
 

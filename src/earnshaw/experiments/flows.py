@@ -38,7 +38,7 @@ def integrate(velocity: Velocity, start: jax.Array, times: jax.Array, tolerance:
 
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(lambda t, y, args: velocity(y)),
-        diffrax.Dopri8(),
+        diffrax.Tsit5(),
         t0=0.0,
         t1=times[-1],
         dt0=None,
@@ -69,7 +69,7 @@ def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float 
         return -0.5 * jax.grad(landscape.value)(x)
 
     flow = jax.jit(lambda x: integrate(downhill, x, times))(start)
-    single = jax.jit(lambda x: integrate(landscape.velocity, x, times))(start)
-    double = jax.jit(lambda x: integrate(lambda y: 2 * landscape.velocity(y), x, times))(start)
+    charges_move = jax.jit(lambda x, factor: integrate(lambda y: factor * landscape.velocity(y), x, times))
+    single, double = charges_move(start, 1.0), charges_move(start, 2.0)
     ratio = jnp.linalg.norm(2 * landscape.velocity(start)) / jnp.linalg.norm(downhill(start))
     return Flows(float(jnp.abs(flow - single).max()), float(jnp.abs(flow - double).max()), float(ratio))
