@@ -41,9 +41,18 @@ _HOMES = {
     "FitPlan": "experiments.fit",
     "fit": "experiments.fit",
     "prove_convexity": "proof.convexity",
+    "Charges": "problems.charges",
+    "ChargeLaw": "problems.charges",
+    "ChargeLandscape": "landscapes.charges",
+    "AlmostYukawa": "potentials.radial",
+    "dynamics": "experiments.dynamics",
 }
 
 __all__ = [
+    "AlmostYukawa",
+    "ChargeLandscape",
+    "ChargeLaw",
+    "Charges",
     "ConvNet",
     "ConvNetLandscape",
     "EmpiricalRisk",
@@ -65,6 +74,7 @@ __all__ = [
     "canonical",
     "check",
     "conv_sweep",
+    "dynamics",
     "explain",
     "families",
     "fit",
@@ -81,11 +91,15 @@ if TYPE_CHECKING:
     from earnshaw.descent import GradientDescent, Outcome, Runs, Stop
     from earnshaw.errors import InputError
     from earnshaw.experiments import conv_sweep, families, sweep
+    from earnshaw.experiments.dynamics import dynamics
     from earnshaw.experiments.fit import FitPlan, fit
     from earnshaw.landscapes import ConvNetLandscape, SampledTwoLayer, landscape, stationary_points
+    from earnshaw.landscapes.charges import ChargeLandscape
     from earnshaw.landscapes.empirical import EmpiricalRisk
     from earnshaw.landscapes.streamed import StreamedRisk
+    from earnshaw.potentials.radial import AlmostYukawa
     from earnshaw.problems import ConvNet, TwoLayer, standard_teacher
+    from earnshaw.problems.charges import ChargeLaw, Charges
     from earnshaw.problems.logistic import Labels, Logistic
     from earnshaw.proof import Verdict, check, explain, prove, prove_convnet
     from earnshaw.proof.convexity import prove_convexity
