@@ -212,6 +212,7 @@ def test_a_step_that_diverges_is_said_in_one_sentence(earnshaw):
     assert "restarted with half" in err
 
 
+@pytest.mark.slow
 def test_dimension_and_sizes_relative_to_k(earnshaw):
     code, out, _ = earnshaw("sweep", "-k", "2", "-n", "k-1..k", "-d", "3", "--runs", "4", "--json", "--out", "here")
     assert code == 0
@@ -251,6 +252,7 @@ def test_an_activation_of_ones_own_and_no_proof_for_it(earnshaw, tmp_path):
     assert not (tmp_path / "certs").exists() or not list((tmp_path / "certs").iterdir())
 
 
+@pytest.mark.slow
 def test_arena_table_json_and_figure(earnshaw, tmp_path):
     words = ("arena", "-k", "2", "-n", "k-1..k", "--optimizers", "gd:0.1,newton-tr", "--runs", "5", "--out", "here")
     code, out, _ = earnshaw(*words, "--json")

@@ -75,8 +75,8 @@ def ended(name):
     return run(optimizer(name), max_steps=30_000)
 
 
-NAMES = ("momentum:0.05:0.9", "adam:0.01", "newton-tr")
-SLOW = ("flow", "lbfgs", "perturbed-gd", "stochastic:0.1:64")
+NAMES = ("adam:0.01", "newton-tr")
+SLOW = ("momentum:0.05:0.9", "flow", "lbfgs", "perturbed-gd", "stochastic:0.1:64")
 
 
 @pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
@@ -177,9 +177,9 @@ def plain_loop(transformation, point, steps, noted=lambda: None):
     ("descent", "transformation"),
     [
         (MOMENTUM, optax.sgd(0.05, momentum=0.9)),
-        (optimizer("nesterov:0.02:0.8"), optax.sgd(0.02, momentum=0.8, nesterov=True)),
+        pytest.param(optimizer("nesterov:0.02:0.8"), optax.sgd(0.02, momentum=0.8, nesterov=True), marks=pytest.mark.slow),
         (ADAM, optax.adam(0.01)),
-        (optimizer(optax.chain(optax.clip(0.01), optax.rmsprop(0.02))), optax.chain(optax.clip(0.01), optax.rmsprop(0.02))),
+        pytest.param(optimizer(optax.chain(optax.clip(0.01), optax.rmsprop(0.02))), optax.chain(optax.clip(0.01), optax.rmsprop(0.02)), marks=pytest.mark.slow),
     ],
     ids=["momentum", "nesterov", "adam", "chain"],
 )  # fmt: skip
