@@ -50,6 +50,7 @@ def test_three_sigmoid_neurons_are_recovered_to_a_millionth(folder):
     assert record["outcome"] == "GLOBAL"
 
 
+@pytest.mark.slow
 def test_what_is_written_and_said(folder):
     problem, *_ = small(folder)
     done = run("data.npz", "--neurons", 2, "--out", "out")

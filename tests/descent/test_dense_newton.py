@@ -43,6 +43,7 @@ def test_it_stops_where_it_is_told():
     assert dense_newton(Wells(), np.array([1.0, 0.0])).values == (0.0,)
 
 
+@pytest.mark.slow
 def test_a_budget_counts_steps_and_small_gradients():
     problem = Logistic(gaussian_weights(2, 4, seed=0), 500, Labels.REGRESSION, seed=1)
     risk = EmpiricalRisk.of(draw(problem), 2)

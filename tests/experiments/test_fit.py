@@ -19,7 +19,7 @@ def drawn(labels=Labels.REGRESSION, n=4000, K=2, d=5):
     return problem, draw(problem)
 
 
-@pytest.mark.parametrize("begin", Begin)
+@pytest.mark.parametrize("begin", [Begin.TENSOR, pytest.param(Begin.RANDOM, marks=pytest.mark.slow)])
 def test_a_network_is_recovered_from_exact_labels(begin, tmp_path):
     problem, rows = drawn()
     heard = []

@@ -67,6 +67,7 @@ def test_work_is_spread_over_threads_in_order():
         spread_out(lambda item: 1 // item, [1, 0, 2], 2)
 
 
+@pytest.mark.slow
 def test_starts_depend_on_their_lane_alone():
     many = random_starts(2, 4, 7, np.arange(200), norm=2.0)
     assert np.array_equal(random_starts(2, 4, 7, np.array([3, 5]), norm=2.0), many[[3, 5]])

@@ -4,19 +4,21 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import AccuracyWarning
+from earnshaw.landscapes import landscape
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.logistic_population import LogisticPopulation
 from earnshaw.landscapes.logistic_theory import theory
 from earnshaw.potentials.bounded import BOUNDED
 from earnshaw.potentials.constants import rho
+from earnshaw.problems import TwoLayer
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 
+pytestmark = pytest.mark.slow  # compilation
 PROBLEM = Logistic(gaussian_weights(2, 3, seed=0), 200_000, seed=1)
 POINT = jnp.asarray(np.random.default_rng(2).normal(size=(2, 3)))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("labels", Labels)
 def test_value_gradient_and_hessian_against_a_sample(labels):
     rows = draw(PROBLEM.replace(labels=labels))
@@ -28,7 +30,6 @@ def test_value_gradient_and_hessian_against_a_sample(labels):
     np.testing.assert_allclose(exact.hessian(POINT), sampled.hessian(POINT), atol=spread / 2)
 
 
-@pytest.mark.slow
 def test_derivatives_against_automatic_differentiation():
     exact = LogisticPopulation.of(PROBLEM, nodes=145)
     np.testing.assert_allclose(jax.jit(jax.grad(exact.value))(POINT), exact.gradient(POINT), atol=1e-14)
@@ -50,7 +51,15 @@ def test_the_network_that_made_the_labels_is_the_minimum():
     assert exact.value(stack)[1] > exact.value(stack)[0]
 
 
-@pytest.mark.slow
+def test_it_is_the_energy_of_sigmoid_charges():
+    charges = np.full(2, 0.5)
+    two_layer = TwoLayer(PROBLEM.weights, activation="sigmoid", output_weights=charges, student_output_weights=charges)
+    energy = landscape(two_layer)
+    exact = LogisticPopulation.of(PROBLEM.replace(labels=Labels.REGRESSION))
+    assert float(exact.value(POINT)) == pytest.approx(float(energy.value(POINT)), rel=1e-6)
+    np.testing.assert_allclose(exact.gradient(POINT), energy.gradient(POINT), atol=1e-8)
+
+
 def test_curvature_of_orthonormal_weights_is_that_of_the_theorem():
     problem = Logistic(orthogonal_weights(3, 5, seed=0), 1000)
     curvature = np.linalg.eigvalsh(LogisticPopulation.of(problem).hessian(jnp.asarray(problem.weights)))
@@ -66,7 +75,6 @@ def test_curvature_of_orthonormal_weights_is_that_of_the_theorem():
     assert said.samples > 1e6
 
 
-@pytest.mark.slow
 def test_long_weights_are_warned_about():
     small = LogisticPopulation.of(Logistic(orthogonal_weights(2, 2, seed=0), 10), nodes=41)
     assert small.check(small.teacher) < 1e-6

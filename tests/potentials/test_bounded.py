@@ -39,6 +39,10 @@ def test_a_function_of_the_users_own(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = bounded_activation("mine.py:soft").derivatives(np.array([0.0, 1.0]), 2)
     np.testing.assert_allclose(np.stack(found), [[0.5, 0.75], [1 / np.pi, 0.5 / np.pi], [0, -0.5 / np.pi]], atol=1e-15)
+
+
+@pytest.mark.slow
+def test_automatic_derivatives_are_those_of_the_formulas():
     same = UserActivation("s", jax.nn.sigmoid).derivatives(np.linspace(-3, 3, 7), 4)
     np.testing.assert_allclose(
         np.stack(same), np.stack(BOUNDED["sigmoid"].derivatives(np.linspace(-3, 3, 7), 4)), atol=1e-13

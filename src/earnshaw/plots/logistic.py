@@ -59,7 +59,9 @@ def success_figure(curves: Sequence[Rates], title: str, path: Path) -> None:
         for index, curve in enumerate(curves):
             rate = np.asarray(curve.rate)
             low, high = np.asarray(curve.interval).T
-            samples = np.asarray(curve.samples) + 60 * index  # apart, so that no bar hides another
+            samples = np.asarray(curve.samples) + 0.01 * index * max(
+                max(c.samples) for c in curves
+            )  # apart, so that no bar hides another
             error = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
             axes.errorbar(samples, rate, yerr=error, marker="o", capsize=3, label=curve.label)
         axes.set(xlabel="samples n", ylabel="share of data sets", title=title, ylim=(-0.03, 1.05), xlim=(0, None))
@@ -91,6 +93,10 @@ def error_figure(curves: Sequence[Errors], path: Path) -> None:
         axes.set_xticks(sorted({n for c in curves for n in c.samples}), minor=False)
         axes.get_xaxis().set_major_formatter(lambda n, _: f"{n:g}")
         axes.minorticks_off()
+        axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0], minor=False)
+        axes.get_yaxis().set_major_formatter(lambda error, _: f"{error:g}")
+        low, high = min(min(c.error) for c in curves), max(max(c.error) for c in curves)
+        axes.set_ylim(0.6 * low, 1.6 * high)
         axes.legend()
 
 
