@@ -7,10 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from earnshaw.descent import GradientDescent, NewtonTrustRegion
 from earnshaw.descent.critical import critical_points
 from earnshaw.descent.hessian_descent import hessian_descent, hessian_step
 from earnshaw.descent.projected import projected_descent
 from earnshaw.descent.second_gd import membership, second_gd
+from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.numerics import lane_keys
+from earnshaw.potentials.radial import AlmostYukawa, Variant
 
 
 @jax.tree_util.register_static
@@ -119,3 +123,20 @@ def test_projected_descent_stays_on_the_surface():
 def test_hessian_descent_takes_as_many_steps_as_asked(steps):
     end = hessian_descent(Saddle(), jnp.zeros(2), steps=steps, step=0.01)
     assert (float(jnp.abs(end[1])) > 0) == (steps > 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("descent", [GradientDescent(step=0.05), NewtonTrustRegion()], ids=["gradient", "trust-region"])
+def test_the_librarys_descents_run_on_charges(descent):
+    """Any descent of the library takes the charges' landscape, one instance a lane."""
+    rng = np.random.default_rng(4)
+    protons, points = jnp.asarray(rng.normal(size=(3, 2, 3))), jnp.asarray(rng.normal(size=(3, 2, 4)))
+    potential = AlmostYukawa(3, 1.0, 0.5, Variant.S)
+    landscape = ChargeLandscape(protons, jnp.ones((3, 2)), None, potential, 2, 1.0)
+    state = descent.init(landscape, points, np.ones(3), lane_keys(0, np.arange(3)))
+    step = jax.jit(descent.advance)
+    for _ in range(60):
+        state = step(landscape, state)
+    assert (landscape.value(state.point) < landscape.value(points) - 0.1).all()
+    after = jnp.linalg.norm(landscape.gradient(state.point), axis=(1, 2))
+    assert (after < 0.3 * jnp.linalg.norm(landscape.gradient(points), axis=(1, 2))).all()

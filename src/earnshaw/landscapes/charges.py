@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from earnshaw.landscapes.base import Landscape, program
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb, RadialPotential, Variant, Yukawa
 from earnshaw.problems.charges import ChargeLaw, Charges
-
-_program = functools.partial(jax.jit, inline=True)
 
 
 def radial_potential(law: ChargeLaw, dimension: int) -> RadialPotential:
@@ -38,7 +38,7 @@ class Pairs(NamedTuple):
     meta_fields=("potential", "electrons", "regularisation"),
 )
 @dataclass(frozen=True)
-class ChargeLandscape:
+class ChargeLandscape(Landscape):
     r"""The energy of moving charges (a_i, theta_i) among fixed charges (b_j, w_j),
 
     .. math::
@@ -91,7 +91,7 @@ class ChargeLandscape:
         free = self.electron_charges is None and self.regularisation == 0
         return 0.0 if free and self.potential.bounded and self.electrons >= self.protons.shape[-2] else None
 
-    def take(self, index: jax.Array) -> ChargeLandscape:
+    def take(self, index: jax.Array | np.ndarray | int) -> ChargeLandscape:
         """Return the landscape of some lanes."""
         if self.protons.ndim == 2:
             return self
@@ -142,7 +142,7 @@ class ChargeLandscape:
 
     # ---- the landscape -----------------------------------------------------------------------------------------
 
-    @_program
+    @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return G, shape (...)."""
         charges, positions = self.split(point)
@@ -158,7 +158,7 @@ class ChargeLandscape:
         )
         return moving + 2 * mixed + fixed + self.regularisation * jnp.sum(charges**2, -1)
 
-    @_program
+    @program
     def gradient(self, point: jax.Array) -> jax.Array:
         """Return dG at a point, in the point's shape."""
         charges, positions = self.split(point)
@@ -171,7 +171,7 @@ class ChargeLandscape:
         field = field + jnp.einsum("...j,...ij->...i", self.proton_charges, other.value)
         return self.join(2 * (field + self.regularisation * charges), force)
 
-    @_program
+    @program
     def hessian(self, point: jax.Array) -> jax.Array:
         """Return the Hessian (..., N, N), N = n (d + 1) or n d, ordered as the point's entries."""
         n, d = self.electrons, self.dimension
@@ -193,21 +193,21 @@ class ChargeLandscape:
             d += 1
         return jnp.swapaxes(blocks, -3, -2).reshape(*point.shape[:-2], n * d, n * d)
 
-    @_program
+    @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian times a direction of the point's shape."""
         return jax.jvp(self.gradient, (point,), (direction,))[1]
 
     # ---- fields and charges ------------------------------------------------------------------------------------
 
-    @_program
+    @program
     def field(self, position: jax.Array) -> tuple[jax.Array, jax.Array]:
         r"""Return :math:`S(\theta) = \sum_j b_j \Phi(|\theta - w_j|)` of the fixed charges and its gradient, for (..., m, d)."""
         pairs = self.pairs(position, self.protons, False)
         value = jnp.einsum("...j,...ij->...i", self.proton_charges, pairs.value)
         return value, jnp.einsum("...j,...ijd->...id", self.proton_charges, pairs.slope)
 
-    @_program
+    @program
     def velocity(self, point: jax.Array) -> jax.Array:
         r"""Return the velocities (..., n, d) of the moving charges under electron-proton dynamics,
 
@@ -228,7 +228,7 @@ class ChargeLandscape:
         force = charges[..., :, None] * jnp.concatenate([charges, fixed], -1)[..., None, :] * slope
         return -jnp.sum(force[..., None] * apart, -2)
 
-    @_program
+    @program
     def best_charges(self, positions: jax.Array, placed: jax.Array | None = None) -> jax.Array:
         r"""Return the charges (..., n) that minimise G at these positions: :math:`(\Phi_{ee} + \rho I)\,a = -\Phi_{ep}\,b`.
 

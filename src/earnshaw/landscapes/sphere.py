@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from earnshaw.landscapes.base import Landscape, program
 from earnshaw.potentials.spherical import Power, SignAngle, SphericalPotential
 from earnshaw.problems.charges import ChargeLaw, Charges
-
-_program = functools.partial(jax.jit, inline=True)
 
 
 def spherical_potential(law: ChargeLaw) -> SphericalPotential:
@@ -25,7 +25,7 @@ def spherical_potential(law: ChargeLaw) -> SphericalPotential:
     meta_fields=("potential", "electrons", "regularisation"),
 )
 @dataclass(frozen=True)
-class SphereLandscape:
+class SphereLandscape(Landscape):
     r"""The energy of :class:`ChargeLandscape` with :math:`\Phi(\theta^T w)`, as a function of directions.
 
     Points are those of :class:`ChargeLandscape`; positions count by their direction alone, :math:`G(\theta/|\theta|)`.
@@ -56,12 +56,17 @@ class SphereLandscape:
         return self.electrons, self.protons.shape[-1] + (self.electron_charges is None)
 
     @property
+    def gauge(self) -> int:
+        """The lengths of the positions, which count for nothing."""
+        return self.electrons
+
+    @property
     def global_value(self) -> float | None:
         """0 where every proton can be cancelled, else unknown."""
         free = self.electron_charges is None and self.regularisation == 0
         return 0.0 if free and self.electrons >= self.protons.shape[-2] else None
 
-    def take(self, index: jax.Array) -> SphereLandscape:
+    def take(self, index: jax.Array | np.ndarray | int) -> SphereLandscape:
         """Return the landscape of some lanes."""
         return self if self.protons.ndim == 2 else jax.tree.map(lambda leaf: leaf[index], self)
 
@@ -80,7 +85,7 @@ class SphereLandscape:
         charges, positions = self.split(point)
         return self.join(charges, positions / jnp.linalg.norm(positions, axis=-1, keepdims=True))
 
-    @_program
+    @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return G, shape (...)."""
         charges, positions = self.split(self.project(point))
@@ -95,12 +100,12 @@ class SphereLandscape:
         fixed = jnp.einsum("...i,...j,...ij->...", b, b, phi(teacher))
         return moving + 2 * mixed + fixed + self.regularisation * jnp.sum(charges**2, -1)
 
-    @_program
+    @program
     def gradient(self, point: jax.Array) -> jax.Array:
         """Return the gradient, in the point's shape; lanes do not mix, so the sum over them has it."""
         return jax.grad(lambda x: jnp.sum(self.value(x)))(point)
 
-    @_program
+    @program
     def hessian(self, point: jax.Array) -> jax.Array:
         """Return the Hessian (..., N, N), ordered as the point's entries."""
         size = self.shape[0] * self.shape[1]
@@ -108,7 +113,7 @@ class SphereLandscape:
         columns = jax.vmap(lambda v: self.hessian_vector(point, jnp.broadcast_to(v, point.shape)))(basis)
         return jnp.moveaxis(columns.reshape(size, *point.shape[:-2], size), 0, -1)
 
-    @_program
+    @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian times a direction of the point's shape."""
         return jax.jvp(self.gradient, (point,), (direction,))[1]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import jax.numpy as jnp
@@ -231,5 +230,4 @@ def theorems(how: Reproduction) -> list[Comparison]:
         inner.progress(0.0, part.__name__)
         compared += part(inner)
     how.progress(1.0, "")
-    assert all(math.isfinite(line.ours or 0.0) for line in compared)
     return how.write(ITEM, compared)

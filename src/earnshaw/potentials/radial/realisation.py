@@ -52,7 +52,11 @@ class Realisation:
 
     @cached_property
     def profile(self) -> Array:
-        r"""u on the grid: :math:`u(r) = \sqrt{2/\pi}\,(2\pi)^{-m}\int_0^\infty \sqrt{\mathfrak F\Phi}\,\omega^m\, (\omega r)\,j_{m-1}(\omega r)\, d\omega` with m = (d-1)/2, to a constant."""
+        r"""u on the grid, with m = (d - 1)/2,
+
+        .. math:: u(r) = \sqrt{2/\pi}\,(2\pi)^{-d/2}\int_0^\infty \sqrt{\mathfrak F\Phi(\omega)}\;\omega^m\,
+            (\omega r)\, j_{m-1}(\omega r)\, d\omega .
+        """
         from scipy.special import spherical_jn
 
         d = self.potential.dimension
