@@ -1,4 +1,4 @@
-"""The sine and the supplement of an angle, next to every edge of their formula."""
+"""The sine and the supplement of an angle, and the arc sine, next to every edge of their formulas."""
 
 import jax
 import jax.numpy as jnp
@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from earnshaw.numerics import sine_and_supplement
+from earnshaw.numerics import arcsine, sine_and_supplement
 
 
 def neighbours(x, count=12):
@@ -68,3 +68,21 @@ def test_derivatives_are_finite_everywhere_and_right_inside():
                 if abs(c) < 1:
                     exact = float(derivative(mp.mpf(float(c))))
                     assert value == pytest.approx(exact, rel=1e-15, abs=1e-300), c
+
+
+def test_the_arc_sine_keeps_its_relative_accuracy():
+    """Also of small numbers, which an angle less a right one would lose."""
+    x = np.concatenate([COSINES, 10.0 ** np.arange(-300.0, 0), -(10.0 ** np.arange(-300.0, 0))])
+    computed = np.asarray(jax.jit(arcsine)(jnp.asarray(x)))
+    with mp.workdps(40):
+        for given, value in zip(x, computed, strict=True):
+            assert ulps(value, mp.asin(mp.mpf(float(given)))) <= 3, given
+    assert arcsine(jnp.array([1.5, -1.0, 0.0])).tolist() == [np.pi / 2, -np.pi / 2, 0.0]
+    assert np.isnan(np.asarray(arcsine(jnp.array([jnp.nan])))).all()
+
+
+def test_the_slope_of_the_arc_sine():
+    slope = jax.vmap(jax.grad(arcsine))
+    x = np.array([-0.9, -0.5, -1e-9, 0.0, 0.3, 0.5, 0.999])
+    np.testing.assert_allclose(slope(jnp.asarray(x)), 1 / np.sqrt(1 - x**2), rtol=1e-13)
+    assert slope(jnp.array([1.0, -1.0])).tolist() == [0.0, 0.0]

@@ -177,13 +177,29 @@ class Series:
 
 @functools.lru_cache(maxsize=1024)
 def _accuracy(series: Series, norm: float) -> tuple[float, float, float]:
-    twice = replace(series, nodes=2 * series.nodes)
-    h, better = (np.asarray(_coefficients(each, series.degree + 1, jnp.asarray(norm))) for each in (series, twice))
-    z, weights = _rule(twice.nodes)
-    both = np.asarray(series.activation(jnp.asarray(norm * np.concatenate([z, -z]))))
-    square = float(both**2 @ np.concatenate([weights, weights]))
+    """Return what :meth:`Series._accuracy` does; on the host, where one shape of array serves all rules."""
+    twice = 2 * series.nodes
+    z, weights = _rule(twice)
+    up, down = _on_host(series, norm * z), _on_host(series, -norm * z)
+    square = float((up**2 + down**2) @ weights)
+    better = _host_coefficients(twice, series.degree + 1, up, down)
+    z = _rule(series.nodes)[0]
+    h = _host_coefficients(series.nodes, series.degree + 1, _on_host(series, norm * z), _on_host(series, -norm * z))
     tail = math.sqrt(max(square - float(better @ better), 0.0))
     return tail, float(np.linalg.norm(h - better)), math.sqrt(square)
+
+
+def _on_host(series: Series, x: np.ndarray) -> np.ndarray:
+    padded = np.zeros(512 * math.ceil(len(x) / 512))
+    padded[: len(x)] = x
+    return np.asarray(series.activation(jnp.asarray(padded)))[: len(x)]
+
+
+def _host_coefficients(nodes: int, count: int, up: np.ndarray, down: np.ndarray) -> np.ndarray:
+    table = _table(nodes, count)[1]
+    h = np.empty(count)
+    h[0::2], h[1::2] = (up + down) @ table[:, 0::2], (up - down) @ table[:, 1::2]
+    return h
 
 
 def _orders(count: int, like: jax.Array) -> jax.Array:
