@@ -21,7 +21,9 @@ def main() -> None:
 
     works = recover(dimension=3, protons=4, factor=1.0, count=50, seed=0)
     printed = recover(dimension=3, protons=4, factor=1.0, count=50, seed=0, printed=True)
-    print(f"log domain:           every proton found in {works.found()} of 50 instances, {works.steps:.0f} steps a node")
+    print(
+        f"log domain:           every proton found in {works.found()} of 50 instances, {works.steps:.0f} steps a node"
+    )
     print(f"Algorithm 3, printed: every proton found in {printed.found()} of 50 instances")
 
 
