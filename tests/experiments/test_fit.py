@@ -66,12 +66,16 @@ def test_data_without_a_minimum_in_reach_are_called_so():
 
 def test_settings_and_folders_are_checked(tmp_path):
     _, rows = drawn(n=50)
-    for plan, message in (
-        (FitPlan(neurons=9), "as many neurons"),
-        (FitPlan(neurons=2, starts=0, begin=Begin.RANDOM), "at least 1"),
-    ):
-        with pytest.raises(InputError, match=message):
-            fit(rows, plan)
+    with pytest.raises(InputError, match="as many neurons"):
+        fit(rows, FitPlan(neurons=9))
+    with pytest.raises(InputError, match="at least 1"):
+        FitPlan(neurons=2, starts=0, begin=Begin.RANDOM)
+    with pytest.raises(InputError, match="from 0"):
+        FitPlan(neurons=2, seed=-1)
+    with pytest.raises(InputError, match="positive"):
+        fit(rows, FitPlan(neurons=2, step=0.0))
+    with pytest.raises(InputError, match="times one over the largest curvature"):
+        fit(rows, FitPlan(neurons=2, step=1e9))
     check_folder(tmp_path / "new")
     (tmp_path / "note.txt").write_text("mine")
     with pytest.raises(InputError, match="no earlier fit"):

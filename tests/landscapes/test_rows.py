@@ -46,6 +46,7 @@ def test_mapped_files_of_another_type(tmp_path):
         (lambda x, y: y.__setitem__(999, np.inf), "labels have a missing or infinite value in row 999"),
         (lambda x, y: y.__setitem__(3, 1.5), "run from .* to 1.5"),
         (lambda x, y: y.fill(0.25), "all labels are 0.25"),
+        (lambda x, y: x.__setitem__((3, 0), 1e9), "reach 1e.09 in size"),
     ],
 )
 def test_bad_numbers_are_found(change, message):

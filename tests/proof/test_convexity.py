@@ -85,3 +85,10 @@ def test_mistakes_are_explained():
         prove_convexity(rows.x, rows.y[:-1], weights)
     with pytest.raises(InputError, match="NaN"):
         prove_convexity(rows.x, rows.y, np.full_like(weights, np.nan))
+
+
+def test_numbers_beyond_reason_stay_unproved():
+    weights, rows, _ = setting(n=50)
+    ball = prove_convexity(rows.x, rows.y, 1e300 * weights)
+    assert not ball.proved
+    assert ball.reason

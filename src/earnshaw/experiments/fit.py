@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Ledger, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
 from earnshaw.descent.budget import BudgetJudge
 from earnshaw.descent.dense_newton import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
@@ -35,6 +35,7 @@ PROOF_NUMBERS = 300_000  # a proof is tried up to this many rows times neurons
 PROOF_DIMENSION = 60
 STATIONARY = 1e-8  # gradients of this risk are thousandths at a start, and 1e-18 where Newton's method ends
 ZERO_RISK = 1e-24
+TOO_LONG = 100
 TRACE_EVERY = 10
 
 
@@ -68,6 +69,13 @@ class FitPlan:
     max_steps: int = 300
     seed: int = 0
     prove: bool = True
+
+    def __post_init__(self) -> None:
+        """Check what no later code checks."""
+        if self.starts < 1:
+            raise InputError(f"{self.starts} starts were asked for; use at least 1")
+        if self.seed < 0:
+            raise InputError(f"the seed {self.seed} was given; use a whole number from 0")
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings with their defaults."""
@@ -169,16 +177,20 @@ def check_folder(folder: Path) -> None:
 def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None) -> Fit:
     """Fit a network to rows; the rows should have been validated (:meth:`~earnshaw.landscapes.rows.Rows.validate`)."""
     check_size(rows, plan.neurons)
-    if plan.starts < 1:
-        raise InputError(f"{plan.starts} starts were asked for; use at least 1")
     with one_blas_thread():
         progress(0.0, "start")
         starts = _starts(rows, plan)
         progress(0.2, "gradient descent")
         near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
         risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
-        step = plan.step or safe_step(risk, starts)
-        ends, ledger, trace = descend_risk(near, risk, plan, step, starts, progress)
+        safe = safe_step(risk, starts)
+        step = safe if plan.step is None else plan.step
+        if step > TOO_LONG * safe:
+            raise InputError(
+                f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
+                "and gradient descent would only jump about; use a smaller --step, or none"
+            )
+        ends, trace = descend_risk(near, risk, plan, step, starts, progress)
         best = int(np.argmin([end.value for end in ends]))
         end, values = ends[best], np.array([end.value for end in ends])
         curve = _joined(_curve(trace, best), end)
@@ -192,8 +204,6 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
         provable = plan.prove and small and plan.activation in ("sigmoid", "tanh", "erf")
         ball = prove_convexity(np.asarray(rows.x), np.asarray(rows.y), point, plan.activation) if provable else None
         progress(1.0, "done")
-    fate = Outcome.from_code(int(ledger.outcome[best]))
-    outcome = fate if fate is Outcome.DIVERGED else name_end(end)
     return Fit(
         plan,
         len(rows),
@@ -202,7 +212,7 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
         end.value,
         end.gradient_norm,
         end.spectrum,
-        outcome,
+        name_end(end),
         values,
         curve,
         ball,
@@ -229,8 +239,11 @@ def descend_risk(
     step: float,
     starts: Array,
     progress: Progress = lambda share, what: None,
-) -> tuple[list[NewtonEnd], Ledger, Trace]:
-    """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian."""
+) -> tuple[list[NewtonEnd], Trace]:
+    """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian.
+
+    A lane whose descent left the finite numbers, also with halved steps, goes to Newton's method from its start.
+    """
     lanes = np.arange(len(starts))
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
     judge = BudgetJudge(stopping, STATIONARY)
@@ -241,8 +254,9 @@ def descend_risk(
     ends = []
     for lane in lanes:
         progress(0.4 + 0.3 * lane / len(lanes), "Newton's method")
-        ends.append(dense_newton(exact, ledger.points[lane]))
-    return ends, ledger, trace
+        point = ledger.points[lane]
+        ends.append(dense_newton(exact, point if np.isfinite(point).all() else starts[lane]))
+    return ends, trace
 
 
 def name_end(end: NewtonEnd) -> Outcome:

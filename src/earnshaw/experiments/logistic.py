@@ -121,7 +121,7 @@ def estimate(problem: Logistic, distance: float = 0.1) -> Estimate:
     risk = EmpiricalRisk.of(rows, problem.neurons, problem.activation)
     start = starts_around(problem.weights, distance, problem.seed, np.arange(1))
     plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
-    (end,), _, _ = descend_risk(rows, risk, plan, safe_step(risk, start), start)
+    (end,), _ = descend_risk(rows, risk, plan, safe_step(risk, start), start)
     return Estimate(relative_error(end.point, problem.weights), name_end(end) in STRICT)
 
 
@@ -153,7 +153,7 @@ def contest(problem: Logistic, random: int) -> StartContest:
     chance = random_starts(problem.neurons, problem.dimension, problem.seed, np.arange(random))
     starts = np.concatenate([tensor, chance])
     plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
-    ends, _, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
+    ends, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
     settled = np.array([name_end(end) in STRICT for end in ends])
     best = ends[int(np.argmin(np.where(settled, [end.value for end in ends], np.inf)))].point
     reached = [bool(ok) and relative_error(end.point, best) < SAME for ok, end in zip(settled, ends, strict=True)]

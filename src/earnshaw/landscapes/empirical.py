@@ -63,6 +63,10 @@ class EmpiricalRisk:
         """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
         return jnp.full(point.shape[:-2], jnp.nan)
 
+    def padded(self, points: jax.Array) -> tuple[EmpiricalRisk, jax.Array]:
+        """Return itself: sizes are those of the data."""
+        return self, points
+
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
         """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""
         array = np.asarray(weights, dtype=np.float64)

@@ -83,6 +83,10 @@ class LogisticPopulation:
         """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
         return jnp.full(point.shape[:-2], jnp.nan)
 
+    def padded(self, points: jax.Array) -> tuple[LogisticPopulation, jax.Array]:
+        """Return itself: sizes are those of the data."""
+        return self, points
+
     def _pairs(
         self, first: jax.Array, second: jax.Array, combine: Callable[[Any, Any], tuple[jax.Array, ...]], order: int = 0
     ) -> tuple[jax.Array, ...]:

@@ -22,6 +22,7 @@ Sums = tuple[Array, ...]
 _blas = ExitStack()
 _blas_lock = threading.Lock()
 _blas_users = 0
+LARGEST = 1e6  # of an input, beyond which curvatures over- or underflow
 CHUNK = 8192  # rows: a chunk of 20 columns is 1.3 MB, which stays in the cache between the steps of a sum
 
 
@@ -125,6 +126,8 @@ class Rows:
                     raise InputError(
                         f"the {name} have a missing or infinite value in row {row + bad[0]}; remove or fill such rows"
                     )
+            if np.abs(x).max() > LARGEST:
+                raise InputError(f"the inputs reach {np.abs(x).max():.3g} in size; rescale them to {LARGEST:g} at most")
             low, high = min(low, y.min()), max(high, y.max())
             row += len(y)
         if low < 0 or high > 1:

@@ -118,6 +118,9 @@ def prove_convexity(x: Array, y: Array, weights: Array, activation: str = "sigmo
     with precision(_BITS):
         phi = _ACTIVATIONS[activation]()
         sums = _Sums.of(x, y, weights, phi)
+        if not all(np.isfinite(m.entries).all() for m in (sums.hessian, sums.second, sums.weighted)):
+            reason = "the numbers are too large to be enclosed; rescale the data, or move the weights"
+            return ConvexBall(float("-inf"), float("inf"), 0.0, float("inf"), None, reason)
         return _ball(x, sums, phi, len(weights))
 
 
