@@ -21,10 +21,14 @@ from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
 
-POLISH_LANES = 2  # lanes that Newton's method takes together; few come due at the same check
 TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
 TEST_PATIENCE = 500  # gradients to wait after a test that met negative curvature
 LONG_WAIT = 10_000  # steps to the ball of the Newton test that are too many to wait for
+
+
+def polish_lanes() -> int:
+    """Return how many lanes Newton's method takes together: few come due at one check of a CPU's block, many of a GPU's."""
+    return 2 if jax.default_backend() == "cpu" else 256
 
 
 class Judge(Protocol):
@@ -141,8 +145,9 @@ class NewtonJudge:
             for slot in np.flatnonzero(slots):
                 ledger.close(alive[slot], points[slot], points[slot], value[slot], norm[slot], outcome)
         slots = np.flatnonzero(tested)
-        for begin in range(0, slots.size, POLISH_LANES):
-            some = slots[begin : begin + POLISH_LANES]
+        together = polish_lanes()
+        for begin in range(0, slots.size, together):
+            some = slots[begin : begin + together]
             decided[some] = self._newton_test(ledger, alive[some], points[some], stationary[some])
         for slot in np.flatnonzero(capped & ~decided & ~restarted):
             self._at_the_limit(ledger, alive[slot], points[slot], value[slot], norm[slot])
@@ -158,11 +163,7 @@ class NewtonJudge:
         already when the curvature where it stands is at least half of that at x*. Where no Lipschitz constant L of the
         Hessian is known (other activations than ReLU), that last condition alone decides.
         """
-        count = len(lanes)
-        block = np.concatenate([points, np.repeat(points[:1], POLISH_LANES - count, axis=0)])
-        owners = np.concatenate([lanes, np.repeat(lanes[:1], POLISH_LANES - count)])
-        polished = polish(self.landscape.take(owners), jnp.asarray(block))
-        result: Any = jax.tree.map(lambda array: np.asarray(array)[:count], polished)
+        result = self._polish(lanes, points)
         step, smallest = ledger.scale[lanes] * (self.step or 0.0), result.smallest
         with np.errstate(divide="ignore", invalid="ignore"):
             pace = np.where(step > 0, step, 0.1) * smallest
@@ -181,6 +182,16 @@ class NewtonJudge:
         wait = np.where(minimum & np.isfinite(wait), np.clip(wait, 1, LONG_WAIT), TEST_PATIENCE)
         ledger.next_test[lanes] = ledger.steps[lanes] + np.ceil(wait).astype(np.int64)
         return inside | stationary
+
+    def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
+        """Return what Newton's method makes of some lanes, in a block of fixed size."""
+        spare = polish_lanes() - len(lanes)
+        block = np.concatenate([points, np.repeat(points[:1], spare, axis=0)])
+        owners = np.concatenate([lanes, np.repeat(lanes[:1], spare)])
+        polished = polish(*self.landscape.take(owners).padded(jnp.asarray(block)))
+        result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
+        inner = (slice(None), *(slice(size) for size in self.landscape.shape))
+        return result._replace(point=result.point[inner])
 
     def _at_the_limit(self, ledger: Ledger, lane: int, point: np.ndarray, value: float, norm: float) -> None:
         """Close a lane at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
@@ -205,14 +216,11 @@ class NewtonJudge:
 
     def _tidy(self, ledger: Ledger, lane: int, point: np.ndarray) -> None:
         """Replace the point of a lane that the value test decided by the strict minimum close by, if there is one."""
-        block, owners = np.repeat(point[None], POLISH_LANES, axis=0), np.full(POLISH_LANES, lane)
-        result: Any = jax.tree.map(lambda a: np.asarray(a)[0], polish(self.landscape.take(owners), block))
+        result = jax.tree.map(lambda array: array[0], self._polish(np.array([lane]), point[None]))
         near = result.distance <= 1e-1 * np.linalg.norm(point)
         if near and result.convex and result.smallest > TOLERANCES.strict:
             outcome = Outcome.from_code(int(ledger.outcome[lane]))
-            ledger.close(
-                lane, np.asarray(result.point), point, float(result.value), float(result.gradient_norm), outcome
-            )
+            ledger.close(lane, result.point, point, float(result.value), float(result.gradient_norm), outcome)
 
     def _settle(self, ledger: Ledger, lane: int, point: np.ndarray) -> None:
         """Classify a lane that is stationary but in no proved-sized basin, by the spectrum where Newton's method leads.

@@ -35,11 +35,17 @@ def _init(descent: Descent, landscape: Landscape, points: jax.Array, scale: jax.
 
 
 def block_sizes(batch: int) -> list[int]:
-    """Return the shapes that a block may take, ascending: the batch, and two smaller ones for the last lanes.
+    """Return the shapes that a block may take, ascending: the batch, and smaller ones for the last lanes.
 
-    Each costs a compilation, and without them the slowest lanes would carry an empty block to the end.
+    Each costs a compilation, and without them the slowest lanes would carry an empty block to the end. Down to a
+    block of two a lane computes the same bits in all of them; alone, it may not.
     """
-    return sorted({min(batch, 8), max(min(batch, 8), 3 * batch // 8), batch})
+    smallest = max(min(batch, 2), min(batch // 8, 8))
+    sizes, size = [smallest, batch], 3 * batch // 8
+    while size > smallest:
+        sizes.append(size)
+        size //= 8
+    return sorted(set(sizes))
 
 
 def run_lanes(

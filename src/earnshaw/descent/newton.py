@@ -130,8 +130,9 @@ def _lanczos(landscape: Landscape, points: jax.Array) -> tuple[jax.Array, jax.Ar
     lanes, size = points.shape[0], math.prod(points.shape[1:])
     length = min(LANCZOS_STEPS, 2 * size)
     hessian = jax.linearize(landscape.gradient, points)[1]
-    first = jax.random.normal(jax.random.key(0), points.shape[1:])
-    first = jnp.broadcast_to(first / jnp.linalg.norm(first), points.shape)
+    noise = jnp.broadcast_to(jax.random.normal(jax.random.key(0), points.shape[1:]), points.shape)
+    first = jnp.where(hessian(noise) != 0, noise, 0.0)  # nothing along padded parameters
+    first = first / along(_norm(first), first)
 
     def body(carry: tuple, _: None) -> tuple:
         before, vector, beta, alive, initial = carry

@@ -14,17 +14,18 @@ from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start, Xavier
 from earnshaw.store import digest
 
-BATCHES_PER_PIECE = 8
-CPU_BATCH = 64
-GPU_BATCH = 16_384
 MAX_RUNS = 2**32 - 1
+PIECE = 256  # lanes of a piece, if the batch is not larger: several batches, so that decided lanes are replaced
 
 
-def default_batch() -> int:
+def default_batch(problem: TwoLayer) -> int:
     """Return how many lanes to compute together: what suits a core's cache, or what fills a GPU."""
     import jax
 
-    return CPU_BATCH if jax.default_backend() == "cpu" else GPU_BATCH
+    if jax.default_backend() != "cpu":
+        return 16_384
+    pairs = problem.students * (problem.students + problem.teachers)
+    return 64 if pairs <= 400 else 32
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,9 @@ class Plan:
         names = [setting.name for setting in self.settings]
         if len(set(names)) < len(names):
             raise InputError("two settings of one sweep have the same k and n; sweep them apart")
-        batches = {s.name: self.batches[s.name] if s.name in self.batches else default_batch() for s in self.settings}
+        batches = {
+            s.name: self.batches[s.name] if s.name in self.batches else default_batch(s.problem) for s in self.settings
+        }
         if min(batches.values()) < 1:
             raise InputError(f"the batch is {min(batches.values())}; use a whole number from 1")
         object.__setattr__(self, "batches", batches)
@@ -91,6 +94,6 @@ class Plan:
 
     def pieces(self, setting: Setting) -> list[tuple[str, np.ndarray]]:
         """Return the names and lane indices of a setting's pieces; a piece depends on nothing outside it."""
-        size = BATCHES_PER_PIECE * max(self.batches[setting.name], 16)
+        size = max(PIECE, self.batches[setting.name])
         lows = range(0, self.runs, size)
         return [(f"{setting.name}-{low:08d}", np.arange(low, min(low + size, self.runs))) for low in lows]

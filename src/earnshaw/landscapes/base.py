@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 Self = TypeVar("Self", bound="Landscape")
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def program(method: Method) -> Method:
+    """Return a method that is one program when called by itself, instead of a hundred small ones, each compiled apart.
+
+    Called inside another program it melts into it and changes nothing there.
+    """
+    return cast(Method, jax.jit(method, inline=True))
 
 
 class Landscape(Protocol):
@@ -57,3 +67,11 @@ class Landscape(Protocol):
     def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
         """Return a Lipschitz constant of the Hessian on the ball of this radius about the point; NaN when none is known."""
         return jnp.full(point.shape[: point.ndim - len(self.shape)], jnp.nan)
+
+    def padded(self: Self, points: jax.Array) -> tuple[Self, jax.Array]:
+        """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
+
+        Sizes that differ little are padded to the same one, so that a program is compiled once for all of them. What is
+        added has gradient and curvature 0, or the curvature of a further dimension.
+        """
+        return self, points

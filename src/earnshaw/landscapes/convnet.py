@@ -12,10 +12,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.base import Landscape, program
 from earnshaw.problems.convnet import ConvNet
 
 PI, TAU = math.pi, 2 * math.pi
-_program = functools.partial(jax.jit, inline=True)  # see two_layer.py
 
 
 class Angles(NamedTuple):
@@ -50,7 +50,7 @@ def _dot(first: jax.Array, second: jax.Array) -> jax.Array:
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("filter", "outputs", "ones"), meta_fields=())
 @dataclass(frozen=True)
-class ConvNetLandscape:
+class ConvNetLandscape(Landscape):
     r"""The loss F of a :class:`~earnshaw.problems.ConvNet` at points (v, a), one array (..., p + k).
 
     With :math:`\varphi` the angle of v and w*, :math:`g = (\pi - \varphi)\cos\varphi + \sin\varphi`, u the vector of
@@ -159,7 +159,7 @@ class ConvNetLandscape:
         """Return a . a*, whose sign says whether the filter turns towards w* or away."""
         return _dot(self.split(point)[1], self.outputs)
 
-    @_program
+    @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return F, shape (...)."""
         _, a = self.split(point)
@@ -168,7 +168,7 @@ class ConvNetLandscape:
         cross = 2 * self.angles(point).shortfall * norm * _dot(a, self.outputs)
         return (_dot(self.ones, excess) ** 2 + (PI - 1) * _dot(excess, excess) + cross) / (2 * TAU)
 
-    @_program
+    @program
     def gradient(self, point: jax.Array) -> jax.Array:
         r"""Return dF, shape (..., p + k).
 
@@ -186,7 +186,7 @@ class ConvNetLandscape:
         push = (_dot(self.ones, excess)[..., None] * self.ones + (PI - 1) * excess + fall) / TAU
         return jnp.concatenate([pull[..., None] * way.across, push], -1)
 
-    @_program
+    @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction (..., p + k), without forming it."""
         (_, a), (x, y) = self.split(point), self.split(direction)
@@ -202,7 +202,7 @@ class ConvNetLandscape:
         low = (_dot(self.ones, y)[..., None] * self.ones + (PI - 1) * y) / TAU
         return jnp.concatenate([top, low + (mixed * toward)[..., None] * self.outputs], -1)
 
-    @_program
+    @program
     def hessian(self, point: jax.Array) -> jax.Array:
         r"""Return the Hessian (..., p + k, p + k), the filter first.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from dataclasses import dataclass
@@ -12,12 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.base import Landscape, program
 from earnshaw.potentials import Potential, Series, measure, potential
 from earnshaw.problems import Activation, TwoLayer
-
-# Called by itself, a method is one program instead of a hundred small ones, each compiled apart; called inside another
-# program it melts into it and changes nothing there.
-_program = functools.partial(jax.jit, inline=True)
 
 
 def _potential_for(problem: TwoLayer) -> Potential:
@@ -37,7 +35,7 @@ def _potential_for(problem: TwoLayer) -> Potential:
     meta_fields=("activation", "potential", "trainable_output", "realisable"),
 )
 @dataclass(frozen=True)
-class TwoLayerLandscape:
+class TwoLayerLandscape(Landscape):
     r"""Energy of moving charges a_i at w_i and fixed charges -b_j at v_j under the potential of the activation,
 
     .. math::
@@ -103,10 +101,6 @@ class TwoLayerLandscape:
         """The output weights b_j of the teacher (k,)."""
         return -self.charges[self.students :]
 
-    def take(self, index: jax.Array | np.ndarray | int) -> TwoLayerLandscape:
-        """Return the landscape of these lanes: this one, which is the same for all."""
-        return self
-
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
         """Return a validated point; wrong shapes, NaN and zero neurons raise :class:`InputError`."""
         array = np.asarray(weights, dtype=np.float64)
@@ -130,6 +124,26 @@ class TwoLayerLandscape:
             return 0.0
         weights, _ = self.split(jnp.asarray(point))
         return self.potential.warn(np.linalg.norm(np.asarray(weights), axis=-1))
+
+    def padded(self, points: jax.Array) -> tuple[TwoLayerLandscape, jax.Array]:
+        """Return a landscape with n, k and d rounded up to multiples of four, and these points (lanes, n, d) in it.
+
+        A padded neuron has charge 0, so that nobody notices it; a padded dimension adds the eigenvalues of
+        :meth:`extra_dimension`, which lie between those that are there. Only ReLU with fixed output weights is padded.
+        """
+        if self.activation.kind != "relu" or self.trainable_output:
+            return self, points
+        (n, d), k = self.shape, self.teacher.shape[0]
+        students, teachers, dimension = (-(-size // 4) * 4 for size in (n, k, d))
+        teacher = np.zeros((teachers, dimension))
+        teacher[:k, :d], teacher[k:, 0] = self.teacher, 1.0
+        charges = np.zeros(students + teachers)
+        charges[:n], charges[students : students + k] = self.student_charges, -self.teacher_charges
+        room = np.zeros((len(points), students, dimension))
+        room[:, :n, :d] = points
+        room[:, n:, 0] = np.linalg.norm(points, axis=-1).max(axis=-1, keepdims=True)
+        wide = dataclasses.replace(self, teacher=jnp.asarray(teacher), charges=jnp.asarray(charges))
+        return wide, jnp.asarray(room)
 
     def standard(self, point: jax.Array) -> jax.Array:
         r"""Return the point moved along the directions that change nothing to a standard place, for comparing points.
@@ -203,7 +217,7 @@ class TwoLayerLandscape:
 
         return jax.tree.map(joined, moving, fixed)
 
-    @_program
+    @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return F, shape (...)."""
         weights, charges = self.split(point)
@@ -223,7 +237,7 @@ class TwoLayerLandscape:
         pairs = self.potential.value(rows, columns, products)
         return 0.5 * jnp.einsum("ij,i,j->", pairs, self.teacher_charges, self.teacher_charges)
 
-    @_program
+    @program
     def gradient(self, point: jax.Array) -> jax.Array:
         r"""Return dF/dW, of the point's shape.
 
@@ -265,12 +279,12 @@ class TwoLayerLandscape:
 
     # ---- second derivatives -------------------------------------------------------------------------------------
 
-    @_program
+    @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction of the point's shape, without forming it."""
         return jax.jvp(self.gradient, (point,), (direction,))[1]
 
-    @_program
+    @program
     def hessian(self, point: jax.Array) -> jax.Array:
         r"""Return the Hessian (..., N, N), N = n d or n (d + 1), rows ordered by neuron and then coordinate.
 
@@ -307,7 +321,7 @@ class TwoLayerLandscape:
         below = jnp.concatenate([jnp.swapaxes(cross, -3, -2), values[..., None]], -1)[..., None, :]
         return jnp.concatenate([jnp.concatenate([blocks, cross[..., None]], -1), below], -2)
 
-    @_program
+    @program
     def extra_dimension(self, point: jax.Array) -> jax.Array:
         r"""Return the matrix M (..., n, n): what the Hessian gains, as a block, for each dimension added.
 
@@ -328,7 +342,7 @@ class TwoLayerLandscape:
         mixed = charges[..., :, None] * charges[..., None, :] * mixed[..., :n, -1, -1]
         return mixed + jnp.eye(n) * diagonal[..., :, None]
 
-    @functools.partial(_program, static_argnames="extra_dimension")
+    @functools.partial(jax.jit, inline=True, static_argnames="extra_dimension")
     def spectrum(self, point: jax.Array, extra_dimension: bool = False) -> jax.Array:
         """Return the Hessian's eigenvalues in ascending order; with ``extra_dimension``, those in R^(d+1)."""
         eigenvalues = jnp.linalg.eigvalsh(self.hessian(point))
@@ -336,8 +350,8 @@ class TwoLayerLandscape:
             return eigenvalues
         return jnp.sort(jnp.concatenate([eigenvalues, jnp.linalg.eigvalsh(self.extra_dimension(point))], -1), -1)
 
-    @_program
-    def hessian_lipschitz(self, weights: jax.Array, radius: jax.Array) -> jax.Array:
+    @program
+    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
         r"""Return a Lipschitz constant of the Hessian on the ball of this radius; inf if it reaches a zero neuron.
 
         Known for ReLU with fixed output weights only; NaN, for unknown, with anything else.
@@ -350,9 +364,9 @@ class TwoLayerLandscape:
         The float twin of the bound that the proofs use; docs/certificates.md derives it.
         """
         if self.activation.kind != "relu" or self.trainable_output:
-            return jnp.full(weights.shape[:-2], jnp.nan)
+            return jnp.full(point.shape[:-2], jnp.nan)
         charges = jnp.abs(self.student_charges)
-        norms = jnp.linalg.norm(weights, axis=-1)
+        norms = jnp.linalg.norm(point, axis=-1)
         radius = jnp.asarray(radius)[..., None]
         reach = charges * (norms + radius)
         fixed = jnp.sum(jnp.abs(self.teacher_charges) * jnp.linalg.norm(self.teacher, axis=-1))
