@@ -72,7 +72,9 @@ def test_derivatives_are_finite_everywhere_and_right_inside():
 
 def test_the_arc_sine_keeps_its_relative_accuracy():
     """Also of small numbers, which an angle less a right one would lose."""
-    x = np.concatenate([COSINES, 10.0 ** np.arange(-300.0, 0), -(10.0 ** np.arange(-300.0, 0))])
+    x = np.concatenate(
+        [COSINES[np.abs(COSINES) > 1e-300], 10.0 ** np.arange(-300.0, 0), -(10.0 ** np.arange(-300.0, 0))]
+    )
     computed = np.asarray(jax.jit(arcsine)(jnp.asarray(x)))
     with mp.workdps(40):
         for given, value in zip(x, computed, strict=True):

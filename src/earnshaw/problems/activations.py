@@ -255,7 +255,7 @@ def _of_function(name: str, function: Any) -> Activation:
 def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
     """Return function(x) in double precision, or say in one sentence what is wrong with it."""
     try:
-        with _double_precision():
+        with _double_precision(), np.errstate(all="ignore"):
             given = np.asarray(function(x))
     except Exception as error:  # whatever the user's function raises
         raise InputError(
