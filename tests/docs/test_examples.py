@@ -11,8 +11,19 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
 PAGES += sorted((REPOSITORY / "docs").glob("*.md"))
-SLOW_EXAMPLES = {"find_minima.py", "landscape_tour.py", "own_teacher.py"}
+SLOW_EXAMPLES = {
+    "charges.py",
+    "convnet.py",
+    "find_minima.py",
+    "fit_your_data.py",
+    "landscape_tour.py",
+    "own_activation.py",
+    "own_optimizer.py",
+    "own_teacher.py",
+}
 EXPECTED = {
+    "convnet.py": "PROVED_SADDLE",
+    "own_optimizer.py": "sign descent: {'GLOBAL': 40}",
     "find_minima.py": "family 0: 24 runs",
     "landscape_tour.py": "closed form against automatic differentiation",
     "own_teacher.py": "'CONVERGED': 20",

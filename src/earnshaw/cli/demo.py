@@ -42,7 +42,7 @@ PIECES = (
         "logistic",
         "figure4",
         "Logistic regression with one hidden layer",
-        "Fu, Chi & Liang (2020). From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
+        "Fu, Chi & Liang (2018). From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
         "one over the root of the sample size. Figure 4 of the paper.",
     ),
     Piece(
