@@ -26,7 +26,7 @@ def main() -> None:
         f"{problem.activation}: potential right to {exact.stated_error(problem.teacher):.0e} at the teacher's lengths"
     )
 
-    points = np.random.default_rng(0).normal(size=(5, 3, 3))
+    points = jnp.asarray(np.random.default_rng(0).normal(size=(5, 3, 3)))
     for _ in range(2000):
         points = points - 0.5 * exact.gradient(points)
     for value, eigenvalues in zip(exact.value(points), exact.spectrum(points), strict=True):
