@@ -90,6 +90,7 @@ def test_the_exact_loss_is_the_mean_over_samples(sigma):
     assert error < 0.05 * exact
 
 
+@pytest.mark.slow
 def test_a_batch_is_a_loop_with_trainable_output_weights():
     problem, _ = case("erf", True)
     energy = landscape(problem)
@@ -154,6 +155,7 @@ def test_directions_that_change_nothing(sigma, trainable, gauge):
         assert abs(np.sum(np.asarray(energy.gradient(standard)) * radial)) < 1e-14
 
 
+@pytest.mark.slow
 def test_a_trained_output_weight_of_zero_is_a_silent_neuron():
     problem, point = case("relu", True)
     point[1, D] = 0.0
@@ -211,6 +213,7 @@ def test_smooth_activations_may_stand_at_zero():
         landscape(case("erf", True)[0]).point(np.ones((N, D)))
 
 
+@pytest.mark.slow
 def test_a_program_serves_all_teachers_and_each_activation_its_own():
     traced = []
 

@@ -129,6 +129,7 @@ def test_derivatives_against_automatic_differentiation():
         np.testing.assert_allclose(given, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_degree_is_chosen_for_the_norms():
     series = potential(tanh)
     assert series.fitted(0.3).degree < series.fitted(1.5).degree <= series.fitted(50.0).degree
