@@ -13,7 +13,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)
-	$(BIN)/python examples/demo.py
+	$(BIN)/earnshaw demo
 
 test: $(READY)
 	$(BIN)/ruff check .
@@ -31,6 +31,8 @@ lint: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/potentials.py
+	$(BIN)/python benchmarks/streamed.py
 
 clean:
 	rm -rf $(VENV) build dist out runs .pytest_cache .ruff_cache .hypothesis

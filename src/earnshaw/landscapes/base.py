@@ -9,16 +9,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.numerics.program import program as one_program
+
 Self = TypeVar("Self", bound="Landscape")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def program(method: Method) -> Method:
-    """Return a method that is one program when called by itself, instead of a hundred small ones, each compiled apart.
+    """Return a method that is one program when called by itself, and part of the caller's program when traced.
 
-    Called inside another program it melts into it and changes nothing there.
+    The typed form of :func:`earnshaw.numerics.program`.
     """
-    return cast(Method, jax.jit(method, inline=True))
+    return cast(Method, one_program(method))
 
 
 class Landscape(Protocol):
