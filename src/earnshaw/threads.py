@@ -1,7 +1,8 @@
-"""One BLAS thread: for speed on small matrices, and so that results do not depend on the number of cores."""
+"""Threads: one for BLAS, so that results do not depend on the number of cores, and how many cores there are."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,3 +18,8 @@ def one_blas_thread() -> Iterator[None]:
 
     with threadpool_limits(limits=1, user_api="blas"):
         yield
+
+
+def cores() -> int:
+    """Return how many cores this process may use, which on a shared machine is not all that there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -416,3 +416,18 @@ def test_every_help_shows_an_example(earnshaw, words):
     code, out, _ = earnshaw(*words, "--help")
     assert code == 0
     assert "earnshaw " in out.split("Usage:")[1].split("\n", 2)[2]
+
+
+def test_the_doctor_finds_this_installation_sound(earnshaw):
+    code, out, _ = earnshaw("doctor", "--json")
+    checks = {record["check"]: record for record in map(json.loads, out.splitlines())}
+    assert code == 0
+    assert all(record["ok"] for record in checks.values())
+    assert {"Python", "double precision", "devices", "disk here", "a shipped certificate"} <= set(checks)
+    assert "altered copy is rejected" in checks["a shipped certificate"]["said"]
+
+
+def test_a_report_of_a_folder_without_a_sweep_is_one_sentence(earnshaw, tmp_path):
+    code, _, err = earnshaw("report", str(tmp_path))
+    assert code == 2
+    assert "no manifest.json" in err

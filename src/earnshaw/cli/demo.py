@@ -152,7 +152,7 @@ def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tupl
             compared = importlib.import_module(f"earnshaw.papers.{piece.paper}").ITEMS[piece.item](how)
         agreeing = sum(row.ok for row in compared)
         out.print(f"   {agreeing} of {len(compared)} compared numbers agree")
-    figures = [(path, f"{piece.title}.") for path in sorted(place.glob("*.svg"))]
+    figures = [(path, f"{piece.title}: {path.stem.replace('-', ' ')}.") for path in sorted(place.glob("*.svg"))]
     command = f"earnshaw reproduce {piece.paper} {piece.item}"
     return Reproduced(piece.title, piece.words, compared, figures, command), agreeing == len(compared)
 

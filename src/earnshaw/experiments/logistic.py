@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -22,7 +21,7 @@ from earnshaw.problems.logistic import Logistic
 from earnshaw.starts.logistic import random_starts, starts_around
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.symmetry.assignment import relative_error, spread
-from earnshaw.threads import one_blas_thread
+from earnshaw.threads import cores, one_blas_thread
 
 Array = NDArray[np.float64]
 Item = TypeVar("Item")
@@ -46,7 +45,7 @@ def spread_out(
             raise Interrupted
         return function(item)
 
-    with one_blas_thread(), ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers or cores()) as pool:
         try:
             futures = {pool.submit(guarded, item): index for index, item in enumerate(items)}
             for done, future in enumerate(as_completed(futures), start=1):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import platform
 import threading
 import time
@@ -26,7 +25,7 @@ from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
 from earnshaw.store import RunFolder, read_json, write_json, write_npz
-from earnshaw.threads import one_blas_thread
+from earnshaw.threads import cores, one_blas_thread
 
 KEPT = (Outcome.SPURIOUS, Outcome.CONVERGED)
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
@@ -116,8 +115,7 @@ def _count(workers: int | None) -> int:
     """Return the number of worker threads: one for each core that this process may use, unless told otherwise."""
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers were asked for; use at least 1")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return workers or cores
+    return workers or cores()
 
 
 def _run_pieces(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.threads import one_blas_thread
+from earnshaw.threads import cores, one_blas_thread
 
 Array = NDArray[np.float64]
 Sums = tuple[Array, ...]
@@ -93,7 +92,7 @@ class Rows:
 
     def _total(self, function: Callable[[Array, Array], Sums]) -> Sums:
         starts = range(0, len(self.x), self.chunk)
-        threads = self.threads or os.cpu_count() or 1
+        threads = self.threads or cores()
         if threads == 1 or len(starts) == 1:
             return _added(function(*self._take(start)) for start in starts)
         group = max(1, min(16, len(starts) // (2 * threads)))

@@ -25,7 +25,7 @@ from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.reading import MAX_COORDINATES, MAX_PRECISION, MIN_PRECISION
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.verdict import Proof, Verdict
-from earnshaw.threads import one_blas_thread
+from earnshaw.threads import cores, one_blas_thread
 
 PRECISION = 128
 _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -131,7 +131,7 @@ def prove_pairs(
 def _workers(jobs: list[_Job]) -> int:
     """Choose the number of processes: one processor each, or none when starting them costs more than it saves."""
     seconds = sum(0.03 + 0.1 * (job.weights.size / 400) ** 2 for job in jobs)
-    return (os.cpu_count() or 1) if seconds > 3 else 1
+    return cores() if seconds > 3 else 1
 
 
 def _run(job: _Job) -> Proof:
@@ -151,6 +151,8 @@ def teacher_of(problem: object) -> np.ndarray:
             raise InputError(
                 f"{name} differ from 1; the theorem covers networks that sum their neurons: leave them out"
             )
+    if getattr(problem, "trainable_output", False):
+        raise InputError("the student's output weights are trained; the theorem covers fixed ones, all equal to 1")
     activation = getattr(problem, "activation", "relu")
     if str(getattr(activation, "value", activation)).lower() != "relu":
         raise InputError(f"the activation is {activation}; the theorem covers relu only")

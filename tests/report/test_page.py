@@ -1,0 +1,137 @@
+"""Pages: what is written is one valid, self-contained document, and nothing in it is taken for markup by accident."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from earnshaw.errors import InputError
+from earnshaw.experiments import Plan, Setting, load_summaries, prove_sweep, run_plan
+from earnshaw.papers import Comparison
+from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.report import (
+    Code,
+    Figure,
+    Page,
+    Reproduced,
+    Section,
+    Table,
+    Text,
+    reproduction_section,
+    sweep_page,
+    write_page,
+)
+from earnshaw.starts import Given
+
+VOID = {"meta", "img", "br"}
+
+
+class Outline(HTMLParser):
+    """Checks that tags nest, and collects addresses."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.addresses, self.text = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.addresses += [value for name, value in attributes if name in ("src", "href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def outline(html):
+    parser = Outline()
+    parser.feed(html)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+def test_a_page_nests_and_needs_no_network(tmp_path):
+    (tmp_path / "a.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    parts = [
+        Text("1 < 2 & *so* on"),
+        Code("a <b>"),
+        Table(["x"], [["<i>"]], folded="more"),
+        Figure(tmp_path / "a.svg", 'a "b"'),
+    ]
+    path = tmp_path / "out" / "page.html"
+    write_page(Page("T <1>", "lead", [Section("One two", parts)]), path)
+    found = outline(path.read_text())
+    assert all(address.startswith(("data:", "#")) for address in found.addresses)
+    assert "#one-two" in found.addresses
+    words = "".join(found.text)
+    for literal in ("T <1>", "1 < 2 & so on", "a <b>", "<i>"):
+        assert literal in words
+
+
+@pytest.mark.parametrize(
+    ("words", "html"),
+    [
+        ("a *b* c", "<p>a <em>b</em> c</p>"),
+        ("2*3*4", "<p>2*3*4</p>"),
+        ("[x](a/b.json)", '<p><a href="a/b.json">x</a></p>'),
+        ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
+        ("`a<b`", "<p><code>a&lt;b</code></p>"),
+    ],
+)
+def test_what_text_understands(words, html):
+    assert Text(words).html() == html
+
+
+def test_numbers_that_disagree_stand_out():
+    rows = [
+        Comparison("p", "i", "s", "a_b", 1.0, 1.0, "equal", True),
+        Comparison("p", "i", "s", "q", 2.0, 1.0, "equal", False),
+    ]
+    html = reproduction_section(Reproduced("Title", "words", rows, [], "earnshaw reproduce p i")).html()
+    assert "1 of 2 compared numbers agree" in html
+    assert html.count("class=mark") == 1
+    assert "earnshaw reproduce p i" in html
+    assert "a b" in html
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A small sweep whose first run ends at the published spurious minimum of six neurons."""
+    folder = tmp_path_factory.mktemp("report") / "run"
+    weights = np.full((6, 6), -0.0504)
+    np.fill_diagonal(weights, 0.9867)
+    weights[0, 1:], weights[1:, 0], weights[0, 0] = 0.2245, 0.3080, -0.6015
+    near = np.eye(6) + 0.05 * np.random.default_rng(0).normal(size=(6, 6))
+    setting = Setting(TwoLayer(standard_teacher(6)))
+    plan = Plan(settings=(setting,), runs=2, start=Given(np.stack([weights, near])), batches={setting.name: 8})
+    run_plan(plan, folder, workers=1)
+    prove_sweep(plan, folder, workers=1)
+    return folder
+
+
+def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
+    path = swept / "report.html"
+    write_page(sweep_page(swept, path), path)
+    found = outline(path.read_text())
+    words = "".join(found.text)
+    (record,) = load_summaries(swept)
+    assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
+    assert f"{record['families'][0]['objective']:.8f}" in words
+    assert "proved minimum" in words
+    assert "It is a strict local minimum" in words
+    links = [address for address in found.addresses if address.endswith(".json")]
+    assert links
+    for link in links:
+        assert json.loads((swept / link).read_text())["kind"] == "minimum"
+    for picture in (swept / "report-figures").glob("*.svg"):
+        ElementTree.parse(picture)
+
+
+def test_a_folder_that_is_no_sweep_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"no manifest\.json"):
+        sweep_page(tmp_path, tmp_path / "page.html")
