@@ -40,8 +40,8 @@ def block_sizes(batch: int) -> list[int]:
     Each costs a compilation, and without them the slowest lanes would carry an empty block to the end. Down to a
     block of two a lane computes the same bits in all of them; alone, it may not.
     """
-    smallest = max(min(batch, 2), min(batch // 8, 8))
-    sizes, size = [smallest, batch], 3 * batch // 8
+    smallest = max(min(batch, 2), min(batch // 16, 8))
+    sizes, size = [smallest, batch], batch // 4
     while size > smallest:
         sizes.append(size)
         size //= 8
