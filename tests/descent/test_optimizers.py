@@ -432,16 +432,28 @@ def same(first, second):
     )
 
 
-@pytest.mark.parametrize("name", ["adam:0.01", pytest.param("lbfgs", marks=pytest.mark.slow)])
-def test_a_run_does_not_depend_on_its_company_or_order(name):
-    runs, descent = ended(name), optimizer(name)
+def agree(found, expected):
+    """Whether runs have the same fates, and the same end where that was polished."""
+    assert np.array_equal(found.outcome, expected.outcome)
+    polished = found.outcome == Outcome.SPURIOUS.code
+    np.testing.assert_allclose(found.weights[polished], expected.weights[polished], atol=1e-9)
+
+
+def test_adam_computes_the_same_bits_in_any_order_and_the_same_fates_in_any_company():
+    runs, descent = ended("adam:0.01"), optimizer("adam:0.01")
     order = np.array([7, 2, 0, 5, 6, 1, 3, 4])
     assert same(run(descent, lanes=LANES[order], max_steps=30_000), runs[order])
-    assert same(run(descent, lanes=LANES[[6, 1]], max_steps=30_000), runs[[6, 1]])
-    other = run(descent, lanes=LANES[[6, 7, 0]], batch=3, max_steps=30_000)
-    assert np.array_equal(other.outcome, runs[[6, 7, 0]].outcome)
-    assert np.array_equal(other.steps, runs[[6, 7, 0]].steps)
-    np.testing.assert_allclose(other.weights, runs[[6, 7, 0]].weights, atol=1e-9)
+    for batch, lanes in ((8, [6, 1]), (3, [6, 7, 0])):
+        agree(run(descent, lanes=LANES[lanes], batch=batch, max_steps=30_000), runs[lanes])
+
+
+@pytest.mark.slow
+def test_line_searches_end_alike_in_any_company():
+    """Their last bits depend on the place in the block, which the plan fixes; fates and polished ends do not."""
+    runs, descent = ended("lbfgs"), optimizer("lbfgs")
+    order = np.array([7, 2, 0, 5, 6, 1, 3, 4])
+    agree(run(descent, lanes=LANES[order], max_steps=30_000), runs[order])
+    agree(run(descent, lanes=LANES[[6, 7, 0]], batch=3, max_steps=30_000), runs[[6, 7, 0]])
 
 
 @pytest.mark.parametrize(
