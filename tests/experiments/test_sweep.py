@@ -157,7 +157,7 @@ def test_one_worker_gives_the_same_bytes(finished, tmp_path):
     assert results(tmp_path / "run") == results(finished[0])
 
 
-@pytest.mark.parametrize("moment", [2, 4, 7])
+@pytest.mark.parametrize("moment", [2, 4, 6])
 def test_an_interrupted_sweep_resumes_to_the_same_bytes(finished, tmp_path, moment):
     calls = []
 
@@ -294,7 +294,7 @@ def test_sweep_takes_another_number_of_students():
     [
         ({"runs": 0}, "0 runs"),
         ({"batch": 0}, "batch is 0"),
-        ({"step": -1.0}, "step is -1"),
+        ({"optimizer": "gd:-1"}, "step is -1"),
         ({"workers": -1}, "workers"),
     ],
 )
