@@ -10,7 +10,7 @@ from earnshaw.papers import Reproduction, spurious
 def summary(**changes):
     values = {
         "k": 10, "n": 10, "d": 10, "runs": 1000, "seed": 0, "outcomes": {"GLOBAL": 654, "SPURIOUS": 346}, "spurious_percent": 34.6,
-        "spurious_interval": (31.6, 37.7), "mean_objective": 0.0222, "mean_min_eigenvalue": 0.0305, "steps": 1,
+        "spurious_interval": (31.6, 37.7), "mean_objective": 0.0222, "mean_min_eigenvalue": 0.0305, "best_objective": None, "steps": 1,
         "families": ({"count": 300, "objective": 0.0187, "min_eigenvalue": 0.032}, {"count": 46, "objective": 0.035, "min_eigenvalue": 0.02}),
         "decided_by_value_test": 0, "restarted": 0,
     }  # fmt: skip
