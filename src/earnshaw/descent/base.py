@@ -10,15 +10,6 @@ import numpy as np
 from earnshaw.landscapes.base import Landscape
 
 
-class State(Protocol):
-    """Where a block of lanes is: a NamedTuple whose every leaf has a leading lane axis."""
-
-    @property
-    def point(self) -> jax.Array:
-        """The points (lanes, *shape)."""
-        ...
-
-
 class Evaluations(NamedTuple):
     """How many gradients, and Hessians (or products with one), each lane has cost so far."""
 
@@ -38,7 +29,7 @@ class Descent(Protocol):
         ...
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
-        """Return the state of lanes at these points.
+        """Return the state of lanes at these points: a NamedTuple with a field ``point``, every leaf with a lane axis.
 
         ``scale`` (lanes,) multiplies the lane's steps: 1, halved after each divergence. ``keys`` (lanes, 2) are the
         data of one random key for each lane.

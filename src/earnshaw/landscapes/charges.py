@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,9 @@ def radial_potential(law: ChargeLaw, dimension: int) -> RadialPotential:
     return AlmostYukawa(dimension, law.eigenvalue, law.radius, Variant[law.variant])
 
 
+Lanes = TypeVar("Lanes", bound="Charged")
+
+
 class Pairs(NamedTuple):
     """Phi of pairs of charges and its first two derivatives in the first position."""
 
@@ -32,13 +35,36 @@ class Pairs(NamedTuple):
     curvature: jax.Array  # (..., n, m, d, d)
 
 
+class Charged(Landscape):
+    """What landscapes of charges share, on R^d and on the sphere: a point holds positions, and charges before them if free."""
+
+    protons: jax.Array
+    electron_charges: jax.Array | None
+
+    def take(self: Lanes, index: jax.Array | np.ndarray | int) -> Lanes:
+        """Return the landscape of some lanes."""
+        if self.protons.ndim == 2:
+            return self
+        return jax.tree.map(lambda leaf: leaf[index], self)
+
+    def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Return charges (..., n) and positions (..., n, d) of a point."""
+        if self.electron_charges is None:
+            return point[..., 0], point[..., 1:]
+        return jnp.broadcast_to(self.electron_charges, point.shape[:-1]), point
+
+    def join(self, charges: jax.Array, positions: jax.Array) -> jax.Array:
+        """Return the point with these charges and positions."""
+        return jnp.concatenate([charges[..., None], positions], -1) if self.electron_charges is None else positions
+
+
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=("protons", "proton_charges", "electron_charges"),
     meta_fields=("potential", "electrons", "regularisation"),
 )
 @dataclass(frozen=True)
-class ChargeLandscape(Landscape):
+class ChargeLandscape(Charged):
     r"""The energy of moving charges (a_i, theta_i) among fixed charges (b_j, w_j),
 
     .. math::
@@ -90,22 +116,6 @@ class ChargeLandscape(Landscape):
         """0 where every proton can be cancelled, else unknown."""
         free = self.electron_charges is None and self.regularisation == 0
         return 0.0 if free and self.potential.bounded and self.electrons >= self.protons.shape[-2] else None
-
-    def take(self, index: jax.Array | np.ndarray | int) -> ChargeLandscape:
-        """Return the landscape of some lanes."""
-        if self.protons.ndim == 2:
-            return self
-        return jax.tree.map(lambda leaf: leaf[index], self)
-
-    def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return charges (..., n) and positions (..., n, d) of a point."""
-        if self.electron_charges is None:
-            return point[..., 0], point[..., 1:]
-        return jnp.broadcast_to(self.electron_charges, point.shape[:-1]), point
-
-    def join(self, charges: jax.Array, positions: jax.Array) -> jax.Array:
-        """Return the point with these charges and positions."""
-        return jnp.concatenate([charges[..., None], positions], -1) if self.electron_charges is None else positions
 
     def project(self, point: jax.Array) -> jax.Array:
         """Return the point itself: all of R^d is allowed."""

@@ -221,10 +221,6 @@ class ConvNetLandscape(Landscape):
         apply = jax.vmap(lambda row: self.hessian_vector(point, jnp.broadcast_to(row, point.shape)), out_axes=-1)
         return apply(jnp.eye(size))
 
-    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
-        """Return NaN: no test here needs a Lipschitz constant of the Hessian."""
-        return jnp.full(point.shape[:-1], jnp.nan)
-
     # ---- the three values that matter ------------------------------------------------------------------------------
 
     @property

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from earnshaw.landscapes.base import Landscape, program
+from earnshaw.landscapes.base import program
+from earnshaw.landscapes.charges import Charged
 from earnshaw.potentials.spherical import Power, SignAngle, SphericalPotential
 from earnshaw.problems.charges import ChargeLaw, Charges
 
@@ -25,7 +25,7 @@ def spherical_potential(law: ChargeLaw) -> SphericalPotential:
     meta_fields=("potential", "electrons", "regularisation"),
 )
 @dataclass(frozen=True)
-class SphereLandscape(Landscape):
+class SphereLandscape(Charged):
     r"""The energy of :class:`ChargeLandscape` with :math:`\Phi(\theta^T w)`, as a function of directions.
 
     Points are those of :class:`ChargeLandscape`; positions count by their direction alone, :math:`G(\theta/|\theta|)`.
@@ -65,20 +65,6 @@ class SphereLandscape(Landscape):
         """0 where every proton can be cancelled, else unknown."""
         free = self.electron_charges is None and self.regularisation == 0
         return 0.0 if free and self.electrons >= self.protons.shape[-2] else None
-
-    def take(self, index: jax.Array | np.ndarray | int) -> SphereLandscape:
-        """Return the landscape of some lanes."""
-        return self if self.protons.ndim == 2 else jax.tree.map(lambda leaf: leaf[index], self)
-
-    def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return charges (..., n) and positions (..., n, d) of a point."""
-        if self.electron_charges is None:
-            return point[..., 0], point[..., 1:]
-        return jnp.broadcast_to(self.electron_charges, point.shape[:-1]), point
-
-    def join(self, charges: jax.Array, positions: jax.Array) -> jax.Array:
-        """Return the point with these charges and positions."""
-        return jnp.concatenate([charges[..., None], positions], -1) if self.electron_charges is None else positions
 
     def project(self, point: jax.Array) -> jax.Array:
         """Return the point with its positions scaled to length 1."""
