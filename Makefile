@@ -3,28 +3,34 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.ready-dev
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-fast bench lint clean
+.PHONY: demo test test-fast bench docs lint clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "earnshaw needs Python 3.11 or newer; set PYTHON=python3.11")'
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(PIP) -e .
 	touch $(READY)
+
+$(DEV): $(READY)
+	$(PIP) -e '.[dev]'
+	touch $(DEV)
 
 demo: $(READY)
 	$(BIN)/earnshaw demo
 
-test: $(READY)
+test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-test-fast: $(READY)
+test-fast: $(DEV)
 	$(BIN)/python -m pytest -m 'not slow'
 
-lint: $(READY)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
@@ -33,6 +39,9 @@ bench: $(READY)
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/potentials.py
 	$(BIN)/python benchmarks/streamed.py
+
+docs: $(DEV)
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/site
 
 clean:
 	rm -rf $(VENV) build dist out runs .pytest_cache .ruff_cache .hypothesis
