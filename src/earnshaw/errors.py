@@ -1,6 +1,11 @@
-"""What goes wrong, in words: the one exception a user's mistake raises, and the warning about accuracy."""
+"""What goes wrong, in words: the one exception a user's mistake raises, and what makes its sentence helpful."""
 
 from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from typing import Any
 
 
 class InputError(ValueError):
@@ -12,3 +17,30 @@ class InputError(ValueError):
 
 class AccuracyWarning(UserWarning):
     """A computed number may be less accurate than its digits suggest; the message says by how much and what to do."""
+
+
+def nearest(word: str, choices: Iterable[str]) -> str | None:
+    """Return the choice that a mistyped word most resembles, or None when it resembles none."""
+    close = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def install_line(extra: str) -> str:
+    """Return the command that installs an optional part of the package."""
+    return f"pip install 'earnshaw[{extra}]'"
+
+
+def need(module: str, *, extra: str, purpose: str) -> Any:
+    """Import a module of an optional extra; when it is missing, raise :class:`InputError` with the line that installs it.
+
+    Parameters
+    ----------
+    module : dotted name of the module, for example ``pyarrow.parquet``
+    extra : the extra of ``earnshaw`` that brings it, for example ``parquet``
+    purpose : what needs it, as the beginning of the sentence
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise InputError(f"{purpose} needs {package}, which is not installed; run\n{install_line(extra)}") from None

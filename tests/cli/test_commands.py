@@ -409,15 +409,6 @@ def test_help_is_fast_and_does_not_load_jax(tmp_path):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize(
-    "words", [(), ("sweep",), ("arena",), ("prove",), ("check",), ("explain",), ("reproduce",), ("runs", "list")]
-)
-def test_every_help_shows_an_example(earnshaw, words):
-    code, out, _ = earnshaw(*words, "--help")
-    assert code == 0
-    assert "earnshaw " in out.split("Usage:")[1].split("\n", 2)[2]
-
-
 def test_the_doctor_finds_this_installation_sound(earnshaw):
     code, out, _ = earnshaw("doctor", "--json")
     checks = {record["check"]: record for record in map(json.loads, out.splitlines())}

@@ -7,16 +7,23 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import arena, demo, doctor, dynamics, fit, prove, report, reproduce, runs, sweep
+from earnshaw.cli import animate, arena, demo, doctor, dynamics, fit, prove, report, reproduce, runs, sweep
+from earnshaw.cli.helping import Command, Group, examples
 
 app = typer.Typer(
+    cls=Group,
     no_args_is_help=True,
     add_completion=True,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Does gradient descent find the network that made the data? If it stops elsewhere: where, how often, and is that proved?",
-    epilog="Start with: **earnshaw sweep -k 6 -n 6**",
+    help="Does gradient descent find the network that made the data? If it stops elsewhere: where, how often, and is "
+    "that proved?",
+    epilog=examples(
+        "earnshaw demo                  # then open out/report.html",
+        "earnshaw sweep -k 8 --prove    # 1000 runs with 8 neurons, and proofs",
+        "earnshaw sweep --help          # every command has help with examples",
+    ),
 )
 
 
@@ -35,15 +42,24 @@ def _root(
     pass
 
 
-app.command("sweep", epilog=sweep.EXAMPLES)(sweep.sweep)
-app.command("arena", epilog=arena.EXAMPLES)(arena.arena)
-app.command("dynamics", epilog=dynamics.EXAMPLES)(dynamics.dynamics)
-app.command("prove", epilog=prove.PROVE_EXAMPLES)(prove.prove)
-app.command("check", epilog=prove.CHECK_EXAMPLES)(prove.check)
-app.command("explain", epilog=prove.EXPLAIN_EXAMPLES)(prove.explain)
-app.command("report", epilog=report.EXAMPLES)(report.report)
-app.command("demo", epilog=demo.EXAMPLES)(demo.demo)
-app.command("doctor", epilog=doctor.EXAMPLES)(doctor.doctor)
-app.command("fit", epilog=fit.EXAMPLES)(fit.fit)
-app.command("reproduce", epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-app.add_typer(runs.app, name="runs")
+BEGIN, FIND, PROVE, SHOW = "Begin here", "Find", "Prove", "Show"
+COMMANDS = (  # name, function, examples, group, one line
+    ("demo", demo.demo, demo.EXAMPLES, BEGIN, "A tour of a few minutes, with a web page at the end."),
+    ("doctor", doctor.doctor, doctor.EXAMPLES, BEGIN, "Is this installation sound?"),
+    ("sweep", sweep.sweep, sweep.EXAMPLES, FIND, "Run an optimiser from many starts; count the ends."),
+    ("arena", arena.arena, arena.EXAMPLES, FIND, "Let optimisers compete from the same starts."),
+    ("fit", fit.fit, fit.EXAMPLES, FIND, "Fit a network to your own data."),
+    ("dynamics", dynamics.dynamics, dynamics.EXAMPLES, FIND, "Let electrons move among protons, and draw it."),
+    ("prove", prove.prove, prove.PROVE_EXAMPLES, PROVE, "Prove that points are minima or saddles."),
+    ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
+    ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
+    ("report", report.report, report.EXAMPLES, SHOW, "Write a web page about a sweep."),
+    ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
+    ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make the three animations of the README."),
+)
+
+for _name, _function, _examples, _group, _line in COMMANDS:
+    app.command(_name, cls=Command, epilog=_examples, rich_help_panel=_group, short_help=_line)(_function)
+app.add_typer(
+    runs.app, name="runs", cls=Group, rich_help_panel=SHOW, short_help="List, show and export what sweeps wrote."
+)

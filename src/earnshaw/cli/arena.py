@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import INTERRUPTED, json_line, note, out, progress_bar, show_table, user_errors
+from earnshaw.cli.helping import examples
 from earnshaw.cli.settings import (
+    RESULTS,
+    RUNS,
     ActivationName,
     Dimension,
     Outputs,
     OutputWeights,
+    Seed,
+    StartName,
     Students,
     TeacherFile,
     Teachers,
+    named_optimizer,
+    named_start,
     settings,
 )
 from earnshaw.errors import InputError
@@ -23,9 +30,10 @@ from earnshaw.errors import InputError
 if TYPE_CHECKING:
     from earnshaw.experiments import Arena
 
-EXAMPLES = (
-    "Examples: **earnshaw arena -k 6 --optimizers gd:0.1,adam:0.01 --runs 100** (a minute); **earnshaw arena -k 10** (eight "
-    "optimisers, 1000 runs each); **earnshaw arena -k 8..12 --optimizers gd:0.1,lbfgs,mine.py:optimizer --out runs/mine**."
+EXAMPLES = examples(
+    "earnshaw arena -k 6 --optimizers gd:0.1,adam:0.01 --runs 100      # a minute",
+    "earnshaw arena -k 10                                              # minutes",
+    "earnshaw arena -k 8..12 --optimizers gd:0.1,mine.py:optimizer --out runs/mine",
 )
 ROWS = 10  # of a list on the screen; the file has all
 DEFAULT = "flow,gd:0.01,gd:0.1,momentum:0.05:0.9,adam:0.01,lbfgs,newton-tr,perturbed-gd"
@@ -36,27 +44,41 @@ def arena(
     n: Students = "k",
     d: Dimension = None,
     teacher: TeacherFile = None,
+    activation: ActivationName = "relu",
+    output_weights: Outputs = OutputWeights.fixed,
     optimizers: Annotated[
         str,
         typer.Option(
             metavar="A,B,...",
-            help="Optimisers, named as for sweep --optimizer, separated by commas; the others are compared with the first.",
+            rich_help_panel=RUNS,
+            show_default=False,
+            help="Optimisers, named as for sweep --optimizer, separated by commas; the others are compared with the "
+            f"first (default: {DEFAULT.replace(',', ', ')}).",
         ),
     ] = DEFAULT,
-    runs: Annotated[int, typer.Option(help="Starts for each (k, n), the same for all optimisers.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
-    activation: ActivationName = "relu",
-    output_weights: Outputs = OutputWeights.fixed,
-    start: Annotated[
-        str, typer.Option(help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or FILE.npy.")
-    ] = "xavier",
-    max_steps: Annotated[int, typer.Option(help="Steps after which plain gradient descent finishes a run.")] = 200_000,
-    prove: Annotated[bool, typer.Option(help="Prove the families of ReLU minima that trap a run.")] = True,
-    workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
-    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path(
-        "runs/arena"
-    ),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per optimiser and (k, n).")] = False,
+    runs: Annotated[
+        int, typer.Option(rich_help_panel=RUNS, help="Starts for each (k, n), the same for all optimisers.")
+    ] = 1000,
+    seed: Seed = 0,
+    start: StartName = "xavier",
+    max_steps: Annotated[
+        int, typer.Option(rich_help_panel=RUNS, help="Steps after which plain gradient descent finishes a run.")
+    ] = 200_000,
+    prove: Annotated[
+        bool, typer.Option(rich_help_panel=RESULTS, help="Prove the families of ReLU minima that trap a run.")
+    ] = True,
+    out_folder: Annotated[
+        Path, typer.Option("--out", metavar="DIR", rich_help_panel=RESULTS, help="Where everything goes.")
+    ] = Path("runs/arena"),
+    as_json: Annotated[
+        bool,
+        typer.Option(
+            "--json", rich_help_panel=RESULTS, help="One JSON object per optimiser and (k, n), and nothing else."
+        ),
+    ] = False,
+    workers: Annotated[
+        int | None, typer.Option(rich_help_panel=RESULTS, help="Worker threads (default: one a core).")
+    ] = None,
 ) -> None:
     """Let optimisers compete: the same starts for all, who reaches the global minimum, at what cost, and what traps whom.
 
@@ -65,15 +87,13 @@ def arena(
     """
     with user_errors():
         chosen = settings(k, n, teacher, None, d, activation, output_weights)
-        from earnshaw.descent import optimizer
         from earnshaw.experiments import Contestant, Interrupted, run_arena
         from earnshaw.numerics import remember_programs
-        from earnshaw.starts import start as named_start
 
         names = [name.strip() for name in optimizers.split(",") if name.strip()]
         if not names:
             raise InputError(f"--optimizers {optimizers!r} names none; give for example --optimizers gd:0.1,adam:0.01")
-        contestants = [Contestant(name, optimizer(name)) for name in names]
+        contestants = [Contestant(name, named_optimizer(name)) for name in names]
         remember_programs()
         try:
             with progress_bar("arena") as progress:
@@ -156,8 +176,11 @@ def _show(arena: Arena) -> None:
             f"{score.agrees_percent:.1f}%",
             ", ".join(f"{count} {name}" for name, count in rest.items()),
         )
-    out.print(table)
-    out.print("   steps, gradients, Hessians (products with one): the median of a run until its fate was clear")
+    show_table(table)
+    out.print(
+        "   steps, gradients, Hessians (products with one): the median of a run until its fate was clear",
+        soft_wrap=True,
+    )
     _show_families(arena)
     rows = arena.disagreements
     for row in rows[:ROWS]:
@@ -178,6 +201,6 @@ def _show_families(arena: Arena) -> None:
         caught = ", ".join(f"{score.optimizer} {score.traps[index]}" for score in arena.scores if score.traps[index])
         word = ", ".join(word for word in (trap.name, words.get(trap.verdict, "not proved")) if word)
         table.add_row(str(index), f"{trap.objective:.6f}", f"{trap.min_eigenvalue:.6f}", word, caught)
-    out.print(table)
+    show_table(table)
     if len(arena.traps) > ROWS:
         out.print(f"   and {len(arena.traps) - ROWS} more families, in arena.json")

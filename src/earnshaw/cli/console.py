@@ -7,12 +7,15 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
 from earnshaw.errors import AccuracyWarning, InputError
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -49,6 +52,15 @@ def _plain(text: str) -> str:
 def note(text: str) -> None:
     """Say something to the person at the terminal, apart from the results."""
     err.print(_plain(text), soft_wrap=True)
+
+
+def show_table(table: Table) -> None:
+    """Print a table: folded to the width of a terminal, and at the width it needs into a file or a pipe."""
+    if out.is_terminal:
+        out.print(table)
+    else:
+        needed = out.measure(table, options=out.options.update(max_width=1000)).maximum
+        Console(width=needed, highlight=False).print(table)
 
 
 def json_line(record: dict[str, Any]) -> None:

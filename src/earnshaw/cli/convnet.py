@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar
+from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, show_table
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,4 +105,4 @@ def _show(result: ConvSummary) -> None:
         str(round(result.steps / result.runs)),
         f"{result.seconds:.1f}",
     )
-    out.print(table)
+    show_table(table)

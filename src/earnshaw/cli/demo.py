@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, note, out, progress_bar, user_errors
+from earnshaw.cli.helping import examples
 
 if TYPE_CHECKING:
     from earnshaw.report import Reproduced, Section
 
-EXAMPLES = "Example: **earnshaw demo**, then open **out/report.html**."
+EXAMPLES = examples(
+    "earnshaw demo                  # then open out/report.html",
+    "earnshaw demo --runs 200 --out tour",
+)
 
 
 @dataclass(frozen=True)

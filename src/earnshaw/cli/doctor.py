@@ -5,6 +5,8 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
@@ -12,68 +14,102 @@ from typing import Annotated
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, json_line, out
+from earnshaw.cli.helping import examples
+from earnshaw.errors import install_line
 
-EXAMPLES = "Example: **earnshaw doctor**; exit code 1 says that something is wrong."
+EXAMPLES = examples("earnshaw doctor", "earnshaw doctor --json")
 PACKAGES = ("earnshaw", "jax", "jaxlib", "numpy", "scipy", "python-flint", "optax", "diffrax", "matplotlib", "typer")
+EXTRAS = {"parquet": ("pyarrow", "Parquet files"), "docs": ("sphinx", "building the site")}  # extra -> package, use
 NEEDED_GIB = 1.0
 
 
+@dataclass(frozen=True)
+class Finding:
+    """What one check found; ``ok`` is None for an optional part that is not there."""
+
+    name: str
+    ok: bool | None
+    said: str
+
+
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each check.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each check, and nothing else.")] = False,
 ) -> None:
-    """Check that this installation works: versions, double precision, devices, disk, and a shipped certificate."""
+    """Check that this installation works: versions, double precision, devices, disk, and a shipped certificate.
+
+    Exit code 1 says that something is wrong; the line marked WRONG says what.
+    """
+    marks = {True: "[green]ok[/]   ", False: "[bold red]WRONG[/]", None: "--   "}
     good = True
-    for name, ok, said in _checks():
-        good &= ok
+    for finding in _findings():
+        good &= finding.ok is not False
         if as_json:
-            json_line({"check": name, "ok": ok, "said": said})
+            json_line({"check": finding.name, "ok": finding.ok, "said": finding.said})
         else:
-            out.print(f"{'[green]ok[/]   ' if ok else '[bold red]WRONG[/]'} {name:<22} {said}", soft_wrap=True)
+            out.print(f"{marks[finding.ok]} {finding.name:<22}", end="", soft_wrap=True)
+            out.print(finding.said, soft_wrap=True, markup=False)
     if not good:
         raise typer.Exit(CLAIM_FAILED)
+    if not as_json:
+        out.print("\nThis installation is sound. Next: [bold]earnshaw demo[/]")
 
 
-def _checks():
-    yield (
-        "Python",
-        sys.version_info >= (3, 11),
-        f"{platform.python_version()} ({platform.machine()}, {platform.system()})",
-    )
+def _findings() -> Iterator[Finding]:
+    machine = f"{platform.python_version()} ({platform.machine()}, {platform.system()})"
+    yield Finding("Python", sys.version_info >= (3, 11), machine)
     for name in PACKAGES:
-        try:
-            yield name, True, version(name)
-        except PackageNotFoundError:
-            yield name, False, "not installed; reinstall with: pip install earnshaw"
-    yield _float64()
-    yield _devices()
-    free = shutil.disk_usage(Path.cwd()).free / 2**30
-    yield (
-        "disk here",
-        free >= NEEDED_GIB,
-        f"{free:.1f} GiB free" + (f"; {NEEDED_GIB:g} are needed" if free < NEEDED_GIB else ""),
-    )
-    yield _landscape()
-    yield _certificate()
+        found = _version(name)
+        yield Finding(name, found is not None, found or "not installed; reinstall with: pip install earnshaw")
+    yield _guarded("double precision", _float64)
+    yield _guarded("devices", _devices)
+    yield _guarded("disk here", _disk)
+    yield _guarded("a known loss", _landscape)
+    yield _guarded("a shipped certificate", _certificate)
+    for extra, (package, use) in EXTRAS.items():
+        found = _version(package)
+        said = f"{package} {found}" if found else f"optional, for {use}: {install_line(extra)}"
+        yield Finding(f"extra {extra}", True if found else None, said)
 
 
-def _float64() -> tuple[str, bool, str]:
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _guarded(name: str, check: Callable[[], tuple[bool, str]]) -> Finding:
+    """Run a check; whatever it raises is what it found."""
+    try:
+        return Finding(name, *check())
+    except Exception as error:  # a broken installation breaks anywhere
+        return Finding(name, False, f"{type(error).__name__}: {error}")
+
+
+def _float64() -> tuple[bool, str]:
     import jax.numpy as jnp
 
-    import earnshaw.numerics
+    import earnshaw.numerics  # noqa: F401 (turns on double precision)
 
     kind = str(jnp.ones(1).dtype)
-    ok = kind == "float64" and float(jnp.asarray(1.0) + 2.0**-52) > 1.0
-    return "double precision", ok, f"JAX computes in {kind} (tolerances in {earnshaw.numerics.__name__})"
+    return kind == "float64" and float(jnp.asarray(1.0) + 2.0**-52) > 1.0, f"JAX computes in {kind}"
 
 
-def _devices() -> tuple[str, bool, str]:
+def _devices() -> tuple[bool, str]:
     import jax
 
+    from earnshaw.threads import cores
+
     found = [f"{device.device_kind} ({device.platform})" for device in jax.devices()]
-    return "devices", bool(found), ", ".join(found)
+    return bool(found), f"{', '.join(found)}; {cores()} CPU cores"
 
 
-def _landscape() -> tuple[str, bool, str]:
+def _disk() -> tuple[bool, str]:
+    free = shutil.disk_usage(Path.cwd()).free / 2**30
+    return free >= NEEDED_GIB, f"{free:.1f} GiB free" + (f"; {NEEDED_GIB:g} is needed" if free < NEEDED_GIB else "")
+
+
+def _landscape() -> tuple[bool, str]:
     """Evaluate the loss where it is known: one neuron at right angles to the teacher's, F = 1/2 - 1/(2 pi)."""
     import math
 
@@ -85,10 +121,10 @@ def _landscape() -> tuple[str, bool, str]:
     exact = landscape(TwoLayer(np.array([[1.0, 0.0]])))
     value = float(exact.value(exact.point(np.array([[0.0, 1.0]]))))
     error = abs(value - (0.5 - 0.5 / math.pi))
-    return "a known loss", error < 1e-15, f"off by {error:.1e}"
+    return error < 1e-15, f"off by {error:.1e}"
 
 
-def _certificate() -> tuple[str, bool, str]:
+def _certificate() -> tuple[bool, str]:
     """Check the certificate that comes with the package, and that the checker notices when it is altered."""
     import json
     import tempfile
@@ -106,5 +142,4 @@ def _certificate() -> tuple[str, bool, str]:
         forged.write_text(json.dumps(record))
         altered = check(forged)
     ok = result.verified and not altered.verified
-    said = "verified, and an altered copy is rejected" if ok else f"{result}; altered copy: {altered}"
-    return "a shipped certificate", ok, said
+    return ok, "verified, and an altered copy is rejected" if ok else f"{result}; altered copy: {altered}"

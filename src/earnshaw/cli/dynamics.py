@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.helping import examples
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.experiments.dynamics import Trajectory
 
-EXAMPLES = (
-    "Examples: **earnshaw dynamics --potential almost-yukawa -d 3 --protons 4 --seed 0 --out pull**; "
-    "**earnshaw dynamics --potential coulomb -d 2 --protons 6 --json**."
+EXAMPLES = examples(
+    "earnshaw dynamics --protons 4 --seed 0 --out pull",
+    "earnshaw dynamics --potential coulomb -d 2 --protons 6 --json",
 )
+PLACES, LAW, RESULTS = "The charges", "The law", "Time and results"
 
 
 class Law(StrEnum):
@@ -37,23 +39,41 @@ class Rounding(StrEnum):
 
 
 def dynamics(
-    potential: Annotated[Law, typer.Option(help="The law of attraction.")] = Law.almost_yukawa,
-    dimension: Annotated[int, typer.Option("-d", help="Dimension (odd from 3 on for the two Yukawa laws).")] = 3,
-    protons: Annotated[int, typer.Option(help="Fixed charges, +1 each, at random places.")] = 4,
+    protons: Annotated[int, typer.Option(rich_help_panel=PLACES, help="Fixed charges, +1 each, at random places.")] = 4,
     electrons: Annotated[
-        int | None, typer.Option(help="Moving charges, -1 each (default: as many as protons).")
+        int | None, typer.Option(rich_help_panel=PLACES, help="Moving charges, -1 each (default: as many as protons).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
-    spread: Annotated[float, typer.Option(help="The c in places from N(0, c d log d I).")] = 0.25,
-    radius: Annotated[float, typer.Option(help="almost-yukawa: exactly lambda-harmonic outside this distance.")] = 0.5,
-    eigenvalue: Annotated[float, typer.Option(help="The lambda of the two Yukawa laws.")] = 1.0,
-    variant: Annotated[Rounding, typer.Option(help="almost-yukawa: how it is rounded off inside.")] = Rounding.T,
-    until: Annotated[float, typer.Option(help="The last time.")] = 1e5,
-    frames: Annotated[int, typer.Option(min=2, max=1000, help="Frames of the animation.")] = 90,
+    dimension: Annotated[
+        int,
+        typer.Option(
+            "-d", metavar="D", rich_help_panel=PLACES, help="Dimension; odd from 3 on for the two Yukawa laws."
+        ),
+    ] = 3,
+    spread: Annotated[
+        float, typer.Option(rich_help_panel=PLACES, help="Places are drawn from N(0, c d log d I) with this c.")
+    ] = 0.25,
+    seed: Annotated[int, typer.Option(rich_help_panel=PLACES, help="Root of all random numbers.")] = 0,
+    potential: Annotated[Law, typer.Option(rich_help_panel=LAW, help="The law of attraction.")] = Law.almost_yukawa,
+    eigenvalue: Annotated[float, typer.Option(rich_help_panel=LAW, help="The lambda of the two Yukawa laws.")] = 1.0,
+    radius: Annotated[
+        float, typer.Option(rich_help_panel=LAW, help="almost-yukawa: exactly lambda-harmonic outside this distance.")
+    ] = 0.5,
+    variant: Annotated[
+        Rounding, typer.Option(rich_help_panel=LAW, help="almost-yukawa: how it is rounded off inside.")
+    ] = Rounding.T,
+    until: Annotated[float, typer.Option(rich_help_panel=RESULTS, help="The last time.")] = 1e5,
+    frames: Annotated[
+        int, typer.Option(rich_help_panel=RESULTS, min=2, max=1000, help="Frames of the animation.")
+    ] = 90,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Where files go (default: runs/dynamics-HASH).")
+        Path | None,
+        typer.Option(
+            "--out", rich_help_panel=RESULTS, metavar="DIR", help="Where files go (default: runs/dynamics-HASH)."
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", rich_help_panel=RESULTS, help="One JSON object, and nothing else.")
+    ] = False,
 ) -> None:
     """Let electrons move among fixed protons, and draw it: gradient descent of a network, seen as charges.
 

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.helping import examples
 
 if TYPE_CHECKING:
     from earnshaw.experiments.fit import Fit
 
-EXAMPLES = (
-    "Examples: **earnshaw fit data.csv --neurons 3**; **earnshaw fit data.npz --neurons 3 --start random --out fit3**; "
-    "**earnshaw fit x.npy y.npy --neurons 3 --json**."
+EXAMPLES = examples(
+    "earnshaw fit data.csv --neurons 3",
+    "earnshaw fit data.npz --neurons 3 --start random --out fit3",
+    "earnshaw fit x.npy y.npy --neurons 3 --json",
 )
+NETWORK, RUN, RESULTS = "The network", "The descent", "Proof and results"
 
 
 class StartKind(StrEnum):
@@ -36,22 +39,43 @@ def fit(
     labels: Annotated[
         Path | None, typer.Argument(metavar="LABELS", help="y.npy, when DATA is x.npy; both are memory-mapped.")
     ] = None,
-    neurons: Annotated[int, typer.Option("--neurons", "-k", help="Neurons of the network.")] = 3,
+    neurons: Annotated[
+        int, typer.Option("--neurons", "-k", rich_help_panel=NETWORK, metavar="K", help="Neurons of the network.")
+    ] = 3,
     activation: Annotated[
-        str, typer.Option(help="sigmoid, tanh for (1 + tanh)/2, erf for (1 + erf)/2, or module:function.")
+        str,
+        typer.Option(
+            rich_help_panel=NETWORK,
+            metavar="NAME",
+            help="sigmoid, tanh for (1 + tanh)/2, erf for (1 + erf)/2, or module:function.",
+        ),
     ] = "sigmoid",
     start: Annotated[
-        StartKind, typer.Option(help="tensor: from moments of the data. random: the best of several.")
+        StartKind,
+        typer.Option(rich_help_panel=RUN, help="tensor: from moments of the data. random: the best of several."),
     ] = StartKind.tensor,
-    starts: Annotated[int, typer.Option(help="How many random starts.")] = 10,
-    step: Annotated[float | None, typer.Option(help="Step of gradient descent (default: from the curvature).")] = None,
-    max_steps: Annotated[int, typer.Option(help="Gradient steps before Newton's method takes over.")] = 300,
-    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
+    starts: Annotated[int, typer.Option(rich_help_panel=RUN, help="How many random starts.")] = 10,
+    step: Annotated[
+        float | None, typer.Option(rich_help_panel=RUN, help="Step of gradient descent (default: from the curvature).")
+    ] = None,
+    max_steps: Annotated[
+        int, typer.Option(rich_help_panel=RUN, help="Gradient steps before Newton's method takes over.")
+    ] = 300,
+    seed: Annotated[int, typer.Option(rich_help_panel=RUN, help="Root of all random numbers.")] = 0,
     prove: Annotated[
-        bool, typer.Option("--prove/--no-prove", help="Try to prove that the solution is isolated, on small data.")
+        bool,
+        typer.Option(
+            "--prove/--no-prove",
+            rich_help_panel=RESULTS,
+            help="Try to prove that the solution is isolated, on small data.",
+        ),
     ] = True,
-    out_folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the results go.")] = Path("fit"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on standard output.")] = False,
+    out_folder: Annotated[
+        Path, typer.Option("--out", rich_help_panel=RESULTS, metavar="DIR", help="Where the results go.")
+    ] = Path("fit"),
+    as_json: Annotated[
+        bool, typer.Option("--json", rich_help_panel=RESULTS, help="One JSON object, and nothing else.")
+    ] = False,
 ) -> None:
     """Fit a network (1/K) sum of phi(w_k.x) to your own data: inputs x, and labels in [0, 1] or classes 0 and 1.
 

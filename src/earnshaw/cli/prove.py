@@ -8,28 +8,36 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.helping import examples
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.experiments import Target
     from earnshaw.proof import Proof
 
-PROVE_EXAMPLES = "Examples: **earnshaw prove runs/HASH --out certs**; **earnshaw prove points.npz --out certs --json**."
-CHECK_EXAMPLES = "Example: **earnshaw check certs/***"
-EXPLAIN_EXAMPLES = "Example: **earnshaw explain certs/k6-n6-family000-0a1b2c3d-minimum.json**"
+PROVE_EXAMPLES = examples(
+    "earnshaw sweep -k 7 --out runs/seven",
+    "earnshaw prove runs/seven --out certs",
+    "earnshaw prove points.npz --out certs --json",
+)
+CHECK_EXAMPLES = examples("earnshaw check certs/*.json", "earnshaw check certs/*.json --json")
+EXPLAIN_EXAMPLES = examples("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json")
 
 
 def prove(
     sources: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE.npz... | RUN_FOLDER", help="Points (array weights, optional teacher), or sweeps."),
+        typer.Argument(
+            metavar="SOURCE",
+            help="Run folders of sweeps, or .npz files of points: an array weights, and optionally a teacher.",
+        ),
     ],
     out_folder: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Folder for certificates; added to if it exists.")
     ],
     precision: Annotated[int, typer.Option(min=64, max=1024, help="Bits of the ball arithmetic.")] = 128,
     workers: Annotated[int | None, typer.Option(help="Processes (default: one a core when that pays).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per point.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per point, and nothing else.")] = False,
 ) -> None:
     """Prove with ball arithmetic that points are spurious local minima, or saddles, and write certificates.
 
@@ -95,8 +103,8 @@ def _show(point: Target, proof: Proof) -> None:
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Certificates.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file.")] = False,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Certificates.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, and nothing else.")] = False,
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
 

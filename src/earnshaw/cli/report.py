@@ -8,8 +8,12 @@ from typing import Annotated
 import typer
 
 from earnshaw.cli.console import out, user_errors
+from earnshaw.cli.helping import examples
 
-EXAMPLES = "Example: **earnshaw sweep -k 6..8 --prove --out runs/mine**, then **earnshaw report runs/mine**."
+EXAMPLES = examples(
+    "earnshaw sweep -k 6..8 --prove --out runs/mine",
+    "earnshaw report runs/mine        # then open runs/mine/report.html",
+)
 
 
 def report(

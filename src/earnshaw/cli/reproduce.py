@@ -9,21 +9,30 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, show_table, user_errors
+from earnshaw.cli.helping import examples, meant
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.papers import Comparison
 
-EXAMPLES = "Examples: **earnshaw reproduce spurious table1 --quick**; **earnshaw reproduce spurious all --json**."
-
-
-PAPERS_HELP = (
-    "spurious: Safran & Shamir (2018): table1, table2, figure1, examples. "
-    "convnet: Du et al. (2018): figure1b, phases, probability, theorems."
-    " electrostatics: Panigrahy et al. (2018): table1, theorems, figure1, figure2, table2."
-    " logistic: Fu, Chi & Liang (2018): figure2, figure3, figure4, tensor, starts, theory."
+EXAMPLES = examples(
+    "earnshaw reproduce spurious table1 --quick",
+    "earnshaw reproduce convnet                    # all items",
+    "earnshaw reproduce electrostatics theorems --json",
 )
+ITEMS = {  # as in the papers' modules, which take seconds to import
+    "spurious": ("table1", "table2", "figure1", "examples"),
+    "convnet": ("figure1b", "phases", "probability", "theorems"),
+    "electrostatics": ("table1", "theorems", "figure1", "figure2", "table2"),
+    "logistic": ("figure2", "figure3", "figure4", "tensor", "starts", "theory"),
+}
+ITEMS_HELP = " ".join(f"{paper}: {', '.join(items)}." for paper, items in ITEMS.items())
+
+
+def _items(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete a half-typed item of the paper before it."""
+    return [name for name in (*ITEMS.get(ctx.params.get("paper", ""), ()), "all") if name.startswith(incomplete)]
 
 
 class Paper(StrEnum):
@@ -36,8 +45,19 @@ class Paper(StrEnum):
 
 
 def reproduce(
-    paper: Annotated[Paper, typer.Argument(help=PAPERS_HELP)],
-    item: Annotated[str, typer.Argument(help="An item of the paper, or all.")] = "all",
+    paper: Annotated[
+        Paper,
+        typer.Argument(
+            metavar="PAPER",
+            show_default=False,
+            help="spurious (Safran & Shamir 2018), convnet (Du et al. 2018), electrostatics (Panigrahy et al. 2018) or "
+            "logistic (Fu, Chi & Liang 2018).",
+        ),
+    ],
+    item: Annotated[
+        str,
+        typer.Argument(metavar="ITEM", autocompletion=_items, help=f"all, or one of the paper's. {ITEMS_HELP}"),
+    ] = "all",
     quick: Annotated[bool, typer.Option("--quick", help="Fewer settings and runs: minutes at most.")] = False,
     runs: Annotated[
         int | None, typer.Option(help="Runs (or data sets) for each setting, instead of the item's own number.")
@@ -47,7 +67,9 @@ def reproduce(
     out_folder: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Where files go (default: out/PAPER).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per compared number.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object per compared number, and nothing else.")
+    ] = False,
 ) -> None:
     """Recompute a paper's tables and figures, ours and the printed numbers side by side, with a test for each.
 
@@ -61,7 +83,7 @@ def reproduce(
 
         items: Items = importlib.import_module(f"earnshaw.papers.{paper}").ITEMS
         if item != "all" and item not in items:
-            raise InputError(f"{paper} has no {item}; choose {', '.join(items)} or all")
+            raise InputError(f"{paper} has no {item}; choose {', '.join(items)} or all.{meant(item, items)}")
         remember_programs()
         folder = out_folder or Path("out") / paper.value
         compared: list[Comparison] = []
@@ -92,18 +114,9 @@ def reproduce(
 def _show(name: str, rows: list[Comparison]) -> None:
     from rich.table import Table
 
-    table = Table(
-        "setting",
-        "quantity",
-        "ours",
-        "95% interval",
-        "printed",
-        "test",
-        "ok",
-        title=name,
-        title_justify="left",
-        box=None,
-    )
+    table = Table(title=name, title_justify="left", box=None)
+    for heading in ("setting", "quantity", "ours", "95% interval", "printed", "test", "ok"):
+        table.add_column(heading, overflow="fold", min_width=14 if heading == "test" else None)
     for row in rows:
         ours = "-" if row.ours is None else f"{row.ours:.4g}"
         interval = "" if row.interval is None else "{:.1f} - {:.1f}".format(*row.interval)
@@ -116,4 +129,4 @@ def _show(name: str, rows: list[Comparison]) -> None:
             row.test,
             "yes" if row.ok else "[bold red]NO[/]",
         )
-    out.print(table, soft_wrap=True)
+    show_table(table)

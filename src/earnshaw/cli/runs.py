@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from earnshaw.cli.console import json_line, out, user_errors
+from earnshaw.cli.console import json_line, out, show_table, user_errors
+from earnshaw.cli.export import EXAMPLES, export_run
+from earnshaw.cli.helping import Command, examples
 from earnshaw.errors import InputError
 
-app = typer.Typer(no_args_is_help=True, help="List, show and export run folders.")
+app = typer.Typer(
+    no_args_is_help=True,
+    help="List, show and export the folders that sweeps wrote.",
+    epilog=examples("earnshaw runs list", "earnshaw runs show runs/mine", "earnshaw runs export runs/mine > runs.csv"),
+)
 
 
-@app.command("list", epilog="Example: **earnshaw runs list**")
+@app.command("list", cls=Command, epilog=examples("earnshaw runs list", "earnshaw runs list old/runs --json"))
 def list_runs(
     root: Annotated[Path, typer.Argument(metavar="DIR", help="Where the run folders are.")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per folder.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per folder, and nothing else.")] = False,
 ) -> None:
     """List the run folders under a folder: what they compute, and how far they are."""
     from rich.table import Table
@@ -50,13 +54,16 @@ def list_runs(
                     str(folder), shown, str(identity.get("runs")), str(identity.get("seed")), f"{done}/{len(names)}"
                 )
         if not as_json:
-            out.print(table if table.row_count else f"no run folders in {root}")
+            if table.row_count:
+                show_table(table)
+            else:
+                out.print(f"no run folders in {root}")
 
 
-@app.command("show", epilog="Example: **earnshaw runs show runs/0123456789abcdef**")
+@app.command("show", cls=Command, epilog=examples("earnshaw runs show runs/mine"))
 def show_run(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per (k, n).")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per (k, n), and nothing else.")] = False,
 ) -> None:
     """Show the results of a run folder, family by family."""
     from rich.table import Table
@@ -81,20 +88,7 @@ def show_run(
                         f"{family['objective']:.10f}",
                         f"{family['min_eigenvalue']:.6g}",
                     )
-                out.print(table)
+                show_table(table)
 
 
-@app.command("export", epilog="Example: **earnshaw runs export runs/0123456789abcdef > runs.csv**")
-def export_run(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")]) -> None:
-    """Write one line per run as CSV: k, n, run, outcome, value, gradient_norm, min_eigenvalue, steps."""
-    from earnshaw.experiments import load_summaries
-    from earnshaw.store import read_npz
-
-    columns = ("outcome", "value", "gradient_norm", "min_eigenvalue", "steps")
-    with user_errors():
-        writer = csv.writer(sys.stdout)
-        writer.writerow(("k", "n", "run", *columns))
-        for record in load_summaries(folder):
-            arrays = read_npz(folder / f"k{record['k']}-n{record['n']}.npz")
-            for run, row in enumerate(zip(*(arrays[name].tolist() for name in columns), strict=True)):
-                writer.writerow((record["k"], record["n"], run, *row))
+app.command("export", cls=Command, epilog=EXAMPLES)(export_run)

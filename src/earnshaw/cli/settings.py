@@ -1,18 +1,40 @@
-"""The problems that ``sweep`` and ``arena`` are asked for."""
+"""What ``sweep`` and ``arena`` are asked for: problems, optimisers and starts, by option and by name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from earnshaw.cli.sizes import paper_grid, student_sizes, teacher_sizes
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
+    from earnshaw.descent import Descent
     from earnshaw.experiments import Setting
+    from earnshaw.problems import Activation
+    from earnshaw.starts import Start
+
+Found = TypeVar("Found")
+
+# The groups of options in the help.
+PROBLEM, RUNS, CONV, RESULTS = "The problem", "The runs", "With --network conv", "Proofs, results, speed"
+
+# Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
+ACTIVATIONS = ("relu", "leaky", "sign", "erf", "hermite", "sigmoid", "tanh", "softplus", "gelu")
+OPTIMIZERS = (
+    *("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic"),
+    *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
+)
+STARTS = ("xavier", "normal", "sphere")
+
+
+def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """Return the function that completes a half-typed name."""
+    return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
 
 
 class Grid(StrEnum):
@@ -29,20 +51,57 @@ class OutputWeights(StrEnum):
 
 
 Teachers = Annotated[
-    str | None, typer.Option("-k", help="Teacher neurons, orthonormal and of length 1: 10, or a range 6..20.")
+    str | None,
+    typer.Option(
+        "-k",
+        metavar="K",
+        rich_help_panel=PROBLEM,
+        help="Teacher neurons, orthonormal and of length 1: 10, or a range 6..20.",
+    ),
 ]
-Students = Annotated[str, typer.Option("-n", help="Student neurons: 10, a range, or relative: k, k+1, k-2..k.")]
-Dimension = Annotated[int | None, typer.Option("-d", help="Dimension of the inputs, at least k (default: k).")]
+Students = Annotated[
+    str,
+    typer.Option(
+        "-n",
+        metavar="N",
+        rich_help_panel=PROBLEM,
+        help="Student neurons: 10, a range, or relative: k, k+1, k-2..k.",
+    ),
+]
+Dimension = Annotated[
+    int | None,
+    typer.Option("-d", metavar="D", rich_help_panel=PROBLEM, help="Dimension of the inputs, k or more (default: k)."),
+]
 TeacherFile = Annotated[
-    Path | None, typer.Option(metavar="FILE.npy", help="Your own teacher, one neuron a row, in place of -k.")
+    Path | None,
+    typer.Option(
+        metavar="FILE.npy", rich_help_panel=PROBLEM, help="Your own teacher, one neuron a row, in place of -k."
+    ),
 ]
 ActivationName = Annotated[
     str,
     typer.Option(
-        help="relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, or your own: FILE.py:FUNCTION, MODULE:FUNCTION."
+        metavar="NAME",
+        rich_help_panel=PROBLEM,
+        autocompletion=begins(ACTIVATIONS),
+        help="relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, or your own: FILE.py:FUNCTION, "
+        "MODULE:FUNCTION.",
     ),
 ]
-Outputs = Annotated[OutputWeights, typer.Option(help="Whether the student's output weights are 1, or learned too.")]
+Outputs = Annotated[
+    OutputWeights,
+    typer.Option(rich_help_panel=PROBLEM, help="Whether the student's output weights are 1, or learned too."),
+]
+StartName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=RUNS,
+        autocompletion=begins(STARTS),
+        help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy.",
+    ),
+]
+Seed = Annotated[int, typer.Option(rich_help_panel=RUNS, help="Root of all random numbers.")]
 
 
 def settings(
@@ -57,7 +116,6 @@ def settings(
     """Return the settings that these options mean; what makes no sense raises :class:`InputError`."""
     from earnshaw.experiments import Setting
     from earnshaw.problems import TwoLayer, standard_teacher
-    from earnshaw.problems import activation as named_activation
     from earnshaw.store import read_npy
 
     if sum(choice is not None for choice in (k, teacher, grid)) != 1:
@@ -77,3 +135,36 @@ def settings(
     matrix = read_npy(teacher, "the teacher")
     rows = matrix.shape[0] if matrix.ndim else 0
     return [setting(matrix, b) for b in student_sizes(n, rows)]
+
+
+def named_activation(given: str) -> Activation:
+    """Return the activation of this name."""
+    from earnshaw.problems import activation
+
+    return _named(activation, given, ACTIVATIONS)
+
+
+def named_optimizer(given: str) -> Descent:
+    """Return the optimiser of this name."""
+    from earnshaw.descent import optimizer
+
+    return _named(optimizer, given, OPTIMIZERS)
+
+
+def named_start(given: str) -> Start:
+    """Return the start of this name."""
+    from earnshaw.starts import start
+
+    return _named(start, given, STARTS)
+
+
+def _named(find: Callable[[str], Found], given: str, choices: tuple[str, ...]) -> Found:
+    """Return what has this name; for a name that is nearly one of the choices, say which was probably meant."""
+    try:
+        return find(given)
+    except InputError as error:
+        kind, colon, rest = given.partition(":")
+        close = None if kind in choices or "." in kind else nearest(kind, choices)
+        if close is None:
+            raise
+        raise InputError(f"{error}; did you mean {close}{colon}{rest}?") from None

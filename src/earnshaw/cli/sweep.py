@@ -8,17 +8,38 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import (
+    BAD_USAGE,
+    CLAIM_FAILED,
+    INTERRUPTED,
+    json_line,
+    note,
+    out,
+    progress_bar,
+    show_table,
+    user_errors,
+)
 from earnshaw.cli.convnet import Network, Starts, conv_sweep, only_for
+from earnshaw.cli.helping import examples
 from earnshaw.cli.settings import (
+    CONV,
+    OPTIMIZERS,
+    PROBLEM,
+    RESULTS,
+    RUNS,
     ActivationName,
     Dimension,
     Grid,
     Outputs,
     OutputWeights,
+    Seed,
+    StartName,
     Students,
     TeacherFile,
     Teachers,
+    begins,
+    named_optimizer,
+    named_start,
     settings,
 )
 from earnshaw.errors import InputError
@@ -27,10 +48,12 @@ if TYPE_CHECKING:
     from earnshaw.descent import Descent
     from earnshaw.experiments import Proved, SweepResult
 
-EXAMPLES = (
-    "Examples: **earnshaw sweep -k 10 -n 10** (1000 runs); **earnshaw sweep -k 6..12 -n k+1 --json**; "
-    "**earnshaw sweep --teacher mine.npy -n 5 --out runs/mine**; **earnshaw sweep -k 8 -n k-3..k --activation erf "
-    "--output-weights trainable --optimizer lbfgs**; **earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5**. Interrupt it, and the same command resumes."
+EXAMPLES = examples(
+    "earnshaw sweep -k 10                                  # 1000 runs",
+    "earnshaw sweep -k 6..12 -n k+1 --prove --json",
+    "earnshaw sweep --teacher mine.npy -n 5 --out runs/mine",
+    "earnshaw sweep -k 4 --activation erf --optimizer lbfgs --runs 100",
+    "earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5",
 )
 
 
@@ -45,61 +68,95 @@ def sweep(
     k: Teachers = None,
     n: Students = "k",
     d: Dimension = None,
-    runs: Annotated[int, typer.Option(help="Random starts for each (k, n).")] = 1000,
-    seed: Annotated[int, typer.Option(help="Root of all random numbers.")] = 0,
     teacher: TeacherFile = None,
-    grid: Annotated[Grid | None, typer.Option(help="paper: all 1 <= k <= n <= 20, in place of -k and -n.")] = None,
+    grid: Annotated[
+        Grid | None,
+        typer.Option(rich_help_panel=PROBLEM, help="paper: all 1 <= k <= n <= 20, in place of -k and -n."),
+    ] = None,
     activation: ActivationName = "relu",
     output_weights: Outputs = OutputWeights.fixed,
+    network: Annotated[
+        Network,
+        typer.Option(
+            rich_help_panel=PROBLEM,
+            help="conv: one filter seen through k patches, trained output weights, a new random teacher for every run.",
+        ),
+    ] = Network.two_layer,
+    runs: Annotated[int, typer.Option(rich_help_panel=RUNS, help="Random starts for each (k, n).")] = 1000,
+    seed: Seed = 0,
+    start: StartName = "xavier",
     optimizer: Annotated[
         str | None,
         typer.Option(
+            metavar="NAME",
+            rich_help_panel=RUNS,
+            autocompletion=begins(OPTIMIZERS),
             help="gd:0.1 (gradient descent with step 0.1, the default), momentum:0.05:0.9, adam:0.01 or another of optax, "
-            "lbfgs, newton-tr, perturbed-gd, flow, stochastic:0.1:64, or your own: FILE.py:OBJECT, MODULE:OBJECT."
+            "lbfgs, newton-tr, perturbed-gd, flow, stochastic:0.1:64, or your own: FILE.py:OBJECT, MODULE:OBJECT.",
         ),
     ] = None,
     step: Annotated[
-        float | None, typer.Option(help="Step length of gradient descent, short for --optimizer gd:STEP.")
+        float | None,
+        typer.Option(rich_help_panel=RUNS, help="Step of gradient descent, short for --optimizer gd:STEP."),
     ] = None,
-    start: Annotated[
-        str,
-        typer.Option(
-            help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy."
-        ),
-    ] = "xavier",
     stop: Annotated[
         StopRule,
-        typer.Option(help="early: once the fate is clear. paper: when every neuron's gradient is at most 1e-9."),
+        typer.Option(
+            rich_help_panel=RUNS,
+            help="early: once the fate is clear. paper: when every neuron's gradient is at most 1e-9.",
+        ),
     ] = StopRule.early,
-    max_steps: Annotated[int, typer.Option(help="Steps after which a run is given up as undecided.")] = 200_000,
-    batch: Annotated[int | None, typer.Option(help="Lanes computed together (default: what suits the device).")] = None,
-    trace: Annotated[int, typer.Option(metavar="M", help="Store value, gradient norm and weights every M steps.")] = 0,
-    workers: Annotated[
-        int | None, typer.Option(help="Worker threads (default: one a core). Never changes a result.")
+    max_steps: Annotated[
+        int, typer.Option(rich_help_panel=RUNS, help="Steps after which a run is given up as undecided.")
+    ] = 200_000,
+    trace: Annotated[
+        int,
+        typer.Option(
+            metavar="M",
+            rich_help_panel=RUNS,
+            help="Store value, gradient norm and weights every M steps (0: never).",
+        ),
+    ] = 0,
+    p: Annotated[
+        int | None, typer.Option("-p", metavar="P", rich_help_panel=CONV, help="Size of the filter and of a patch.")
     ] = None,
-    prove: Annotated[
-        bool, typer.Option("--prove", help="Prove every family found, and say which runs ended in a proved basin.")
-    ] = False,
-    network: Annotated[
-        Network,
-        typer.Option(help="conv: k patches, one filter, trained output weights; a new random teacher for every run."),
-    ] = Network.two_layer,
-    p: Annotated[int | None, typer.Option("-p", help="conv: size of the filter and of a patch.")] = None,
     ratio: Annotated[
-        float | None, typer.Option(help="conv: S/|a*|, sum over norm of the teacher's output weights.")
+        float | None,
+        typer.Option(rich_help_panel=CONV, help="S/|a*|, sum over norm of the teacher's output weights."),
     ] = None,
     starts: Annotated[
-        Starts | None, typer.Option(help="conv: one start as drawn, or the best of its four signs.")
+        Starts | None,
+        typer.Option(rich_help_panel=CONV, help="One start as drawn, or the best of its four signs (default: one)."),
     ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option(
+            "--prove",
+            rich_help_panel=RESULTS,
+            help="Prove every family found, and say which runs ended in a proved basin.",
+        ),
+    ] = False,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Run folder (default: runs/HASH).")
+        Path | None,
+        typer.Option("--out", metavar="DIR", rich_help_panel=RESULTS, help="Run folder (default: runs/HASH)."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per (k, n) on standard output.")] = False,
+    as_json: Annotated[
+        bool,
+        typer.Option("--json", rich_help_panel=RESULTS, help="One JSON object per (k, n), and nothing else."),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(rich_help_panel=RESULTS, help="Worker threads (default: one a core). Never changes a result."),
+    ] = None,
+    batch: Annotated[
+        int | None,
+        typer.Option(rich_help_panel=RESULTS, help="Runs computed together (default: what suits the device)."),
+    ] = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
 
     For each (k, n): how many runs reach the teacher, how many end at spurious minima, and which families of minima
-    those are. Results go to a run folder, written so that nothing is lost when the sweep is interrupted.
+    those are. Everything goes to a run folder. Interrupt it with Ctrl-C: the same command resumes.
     """
     with user_errors():
         if network is Network.conv:
@@ -123,7 +180,6 @@ def sweep(
         from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
         from earnshaw.experiments.proving import require_provable
         from earnshaw.numerics import remember_programs
-        from earnshaw.starts import start as named_start
 
         if prove:
             require_provable(chosen[0].problem)
@@ -166,7 +222,6 @@ def sweep(
 
 def _descent(optimizer: str | None, step: float | None) -> Descent:
     from earnshaw.descent import GradientDescent
-    from earnshaw.descent import optimizer as named_optimizer
 
     if optimizer is not None and step is not None:
         raise InputError(
@@ -182,8 +237,9 @@ def show(results: list[SweepResult]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("k", "n", "runs", "spurious", "95%", "mean F", "λmin", "families", "steps", "s", "other"):
-        table.add_column(title, justify="right")
+    for title in ("k", "n", "runs", "spurious", "95%", "mean F", "λmin", "families", "steps", "s"):
+        table.add_column(title, justify="right", no_wrap=True)
+    table.add_column("other")
     for result in results:
         summary = result.summary
         unknown = "CONVERGED" in summary.outcomes  # the global value is not known, so none can be called spurious
@@ -201,7 +257,7 @@ def show(results: list[SweepResult]) -> None:
             f"{result.seconds:.1f}",
             other,
         )
-    out.print(table)
+    show_table(table)
 
 
 def show_proofs(result: SweepResult, proved: Proved) -> None:
