@@ -29,7 +29,7 @@ MARGIN = 1e-9  # relative room below the barrier for the rounding of both, which
 
 
 def below_the_barrier(landscape: ConvNetLandscape, points: jax.Array) -> jax.Array:
-    """Report value, a . a*, gradient norm, barrier, supplement of the angle, |v| and L of each lane."""
+    r"""Report value, :math:`a\cdot a^*`, gradient norm, barrier, supplement of the angle, :math:`|v|` and L of each lane."""
     way = landscape.angles(points)
     return jnp.stack(
         [

@@ -63,7 +63,7 @@ def run_lanes(
 
     Parameters
     ----------
-    starts : (lanes, *shape) array
+    starts : ``(lanes, *shape)`` array
     lanes : (lanes,) array of the runs' indices; with the seed they determine each lane's random numbers.
     batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
         empty, it shrinks. What a lane computes depends on these arguments alone.

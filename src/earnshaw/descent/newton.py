@@ -40,7 +40,7 @@ class Polished(NamedTuple):
 
 @compiled
 def polish(landscape: Landscape, points: jax.Array) -> Polished:
-    """Follow Newton's method from each lane of points (lanes, *shape), solving by conjugate gradients.
+    """Follow Newton's method from each lane of points, ``(lanes, *shape)``, solving by conjugate gradients.
 
     A lane stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian.
     """

@@ -176,7 +176,7 @@ class ConvNetLandscape(Landscape):
             \frac{\partial F}{\partial v} = -\frac{W\,a\cdot a^*}{2\pi|v|}(\pi - \varphi)\sin\varphi\;e, \qquad
             \frac{\partial F}{\partial a} = \frac1{2\pi}\big[u\,u\cdot(a - W a^*) + (\pi - 1) a - (g - 1) W a^*\big],
 
-        e the unit vector orthogonal to v, towards w*. The first is orthogonal to v, so that |v| never shrinks.
+        e the unit vector orthogonal to v, towards w*. The first is orthogonal to v, so that :math:`|v|` never shrinks.
         """
         _, a = self.split(point)
         way, norm = self.angles(point), self.norm

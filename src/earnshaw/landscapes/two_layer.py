@@ -149,9 +149,9 @@ class TwoLayerLandscape(Landscape):
         r"""Return the point moved along the directions that change nothing to a standard place, for comparing points.
 
         A neuron of a positively homogeneous activation, :math:`\sigma(rx) = r^p\sigma(x)`, computes the same with
-        :math:`(a/r^p, r w)`: with trainable output weights it is scaled to |a| = 1 (p > 0; where a = 0 it stays), or to
-        |w| = 1 (p = 0, with fixed ones too). If sigma is odd, :math:`(-a, -w)` computes the same too, and a is made
-        positive.
+        :math:`(a/r^p, r w)`: with trainable output weights it is scaled to :math:`|a| = 1` (p > 0; where a = 0 it stays),
+        or to :math:`|w| = 1` (p = 0, with fixed ones too). If sigma is odd, :math:`(-a, -w)` computes the same too, and a is
+        made positive.
         """
         weights, charges = self.split(point)
         sigma = self.activation

@@ -42,12 +42,12 @@ class ReLU:
         return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
-        """Return Phi from the two norms and the cosine; 0 for antiparallel, |u||v|/2 for parallel pairs."""
+        """Return Phi from the two norms and the cosine; 0 for antiparallel, :math:`|u||v|/2` for parallel pairs."""
         sine, supplement = sine_and_supplement(product)
         return _TAU * first * second * (sine + supplement * jnp.clip(product, -1.0, 1.0))
 
     def gradient(self, first: jax.Array, second: jax.Array, product: jax.Array) -> tuple[jax.Array, jax.Array]:
-        r"""Return (A, B) = |v| (sin t, pi - t) / (2 pi); the gradient does not depend on |u|."""
+        r"""Return :math:`(A, B) = |v|(\sin t, \pi - t)/2\pi`; the gradient does not depend on :math:`|u|`."""
         sine, supplement = sine_and_supplement(product)
         scale = _TAU * second
         return scale * sine, scale * supplement

@@ -47,8 +47,8 @@ class Series:
     """The potential of a function, to a degree L, with coefficients by Gauss-Legendre quadrature.
 
     The interval is cut at 0, so that a kink there costs nothing; nodes are densest there too, which helps functions that
-    are steep at 0. Kinks elsewhere, and functions that are steep on the scale 1/|u|, need a higher degree and more nodes:
-    :meth:`stated_error` says how far to trust the result. Not defined at u = 0.
+    are steep at 0. Kinks elsewhere, and functions that are steep on the scale :math:`1/|u|`, need a higher degree and more
+    nodes: :meth:`stated_error` says how far to trust the result. Not defined at u = 0.
     """
 
     name: str

@@ -81,7 +81,7 @@ class ConvNet:
 
     @cached_property
     def ratio(self) -> float:
-        """The sum over the norm of the output weights, S/|a*|: what the fate of random runs depends on."""
+        """The sum over the norm of the output weights, :math:`S/|a^*|`: what the fate of random runs depends on."""
         return self.total / float(np.linalg.norm(self.output_weights))
 
     @cached_property

@@ -158,7 +158,7 @@ class TwoLayer:
 
     @cached_property
     def scale(self) -> float:
-        r"""The square scale of the loss: :math:`2\sum_j b_j^2 E[\sigma(v_j\cdot x)^2]`, or the sum of |b_j v_j|^2.
+        r"""The square scale of the loss: :math:`2\sum_j b_j^2 E[\sigma(v_j\cdot x)^2]`, or :math:`\sum_j|b_j v_j|^2`.
 
         The second for activations that are positively homogeneous of degree 1; for ReLU the two agree.
         """
