@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
-from earnshaw.cli.console import note, out, user_errors
+from earnshaw.cli.console import out, progress_bar, user_errors
 from earnshaw.cli.helping import examples
+from earnshaw.errors import InputError
+
+if TYPE_CHECKING:
+    from earnshaw.experiments.scenes import SweepScene
 
 EXAMPLES = examples(
     "earnshaw animate saddle",
@@ -24,11 +30,12 @@ class Scene(StrEnum):
     electrons = "electrons"
     histogram = "histogram"
     saddle = "saddle"
+    overview = "overview"
     all = "all"
 
 
 def animate(
-    scene: Annotated[Scene, typer.Argument(help="What to show.")],
+    scene: Annotated[Scene, typer.Argument(metavar="|".join(Scene), help="What to show.")],
     folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = Path("out/animations"),
     quick: Annotated[bool, typer.Option("--quick", help="Few frames and few runs: to see that it works.")] = False,
 ) -> None:
@@ -36,20 +43,25 @@ def animate(
 
     electrons: student neurons as charges that find the teacher's. histogram: runs of gradient descent for k = n = 10
     come to rest, and a histogram fills up beside the paper's percentage. saddle: a proved minimum of six neurons is one
-    no more when a neuron is added.
+    no more when a neuron is added. overview: one still picture, PNG and SVG.
     """
     with user_errors():
         from earnshaw.numerics import remember_programs
 
         remember_programs()
-        makers = {Scene.electrons: _electrons, Scene.histogram: _histogram, Scene.saddle: _saddle}
+        makers = {
+            Scene.electrons: _electrons,
+            Scene.histogram: _histogram,
+            Scene.saddle: _saddle,
+            Scene.overview: _overview,
+        }
         for name in makers if scene is Scene.all else [scene]:
-            note(f"{name.value}: computing and drawing, less than a minute")
-            words = makers[name](folder / name.value, quick)
-            out.print(f"[bold]{folder / name.value}.gif[/]: {words}", soft_wrap=True)
+            with progress_bar(name.value) as progress:
+                words = makers[name](folder / name.value, quick, progress)
+            out.print(f"[bold]{folder / name.value}[/]: {words}", soft_wrap=True)
 
 
-def _electrons(path: Path, quick: bool) -> str:
+def _electrons(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
     from earnshaw.experiments.dynamics import Integration, dynamics
     from earnshaw.plots.charges import animate as draw
     from earnshaw.problems.charges import ChargeLaw, Charges, random_start
@@ -57,32 +69,59 @@ def _electrons(path: Path, quick: bool) -> str:
     places, start, moving = random_start(dimension=3, protons=6, electrons=None, factor=0.25, seed=0)
     law = ChargeLaw("almost-yukawa", eigenvalue=1.0, radius=0.5, variant="T")
     problem = Charges(places, electrons=len(start), electron_charges=moving, law=law)
-    trajectory = dynamics(problem, start, Integration(stored=1000 if quick else 6000))
-    draw(trajectory, path, frames=6 if quick else 100, still=-1)
+    trajectory = dynamics(problem, start, Integration(stored=1000 if quick else 20_000))
+    draw(trajectory, path, frames=6 if quick else 100, still=-1, progress=progress)
     first, last = trajectory.energies[[0, -1]]
     return f"{len(trajectory.captures)} of {problem.electrons} electrons reach a proton; loss {first:.3g} to {last:.3g}"
 
 
-def _histogram(path: Path, quick: bool) -> str:
+def _sweep(quick: bool) -> tuple[SweepScene, float]:
+    """Return the runs of one size and the printed percentage of spurious ones."""
     from earnshaw.experiments.scenes import sweep_scene
     from earnshaw.papers.spurious import TABLE_1
-    from earnshaw.plots.animations import sweep_movie
 
     size, runs = (8, 32) if quick else (10, 200)
-    scene = sweep_scene(size, runs)
     (printed,) = (row.percent for row in TABLE_1 if row.k == size)
-    sweep_movie(scene, printed, path, frames=6 if quick else 90)
+    return sweep_scene(size, runs), printed
+
+
+def _histogram(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
+    from earnshaw.plots.animations import sweep_movie
+
+    scene, printed = _sweep(quick)
+    sweep_movie(scene, printed, path, frames=6 if quick else 90, progress=progress)
     percent = 100 * scene.spurious.mean()
+    runs, size = len(scene.spurious), scene.size
     return f"{percent:.1f}% of {runs} runs end at spurious minima for k = n = {size}; the paper has {printed:g}%"
 
 
-def _saddle(path: Path, quick: bool) -> str:
+def _saddle(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
     from earnshaw.experiments.scenes import split_scene
     from earnshaw.plots.animations import saddle_movie
 
     scene = split_scene(maps=3, resolution=21) if quick else split_scene()
-    saddle_movie(scene, path, frames=8 if quick else 96)
+    saddle_movie(scene, path, frames=8 if quick else 96, progress=progress)
     return (
         f"smallest eigenvalue {scene.before[0]:+.4f} with 6 neurons, {scene.after[0]:+.4f} with 7, loss {scene.loss:.4f} "
         f"in both; descent with 7 ends at {scene.leaves.losses[-1]:.1e}"
     )
+
+
+def _overview(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
+    from importlib.resources import as_file, files
+
+    from earnshaw.experiments.scenes import split_scene
+    from earnshaw.plots.overview import ProvedMinimum, overview_figure
+    from earnshaw.proof import Certificate, check
+
+    with as_file(files("earnshaw") / "data" / "k6-minimum.json") as file:
+        verified, document = check(file), Certificate.load(file).document
+    if not verified.verified:
+        raise InputError(f"the shipped certificate is rejected ({verified.reason}); install earnshaw anew")
+    center = np.array([[float.fromhex(entry) for entry in row] for row in document["center"]])
+    loss, curvature = (float.fromhex(document["claims"][name]) for name in ("F_ge", "mu_ge"))
+    minimum = ProvedMinimum(center, loss, curvature, float.fromhex(document["R_unique"]))
+    scene, printed = _sweep(quick)
+    overview_figure(scene, printed, minimum, split_scene(maps=2, resolution=21 if quick else 121), path)
+    progress(1.0, "")
+    return "the picture at the head of the README"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
-from earnshaw.store import write_bytes
+from earnshaw.plots.movie import Progress, unseen, write_movie
+from earnshaw.plots.style import COLOURS, PAPER_COLOUR, common_style, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,14 +88,61 @@ def energy_figure(trajectory: Trajectory, path: Path) -> None:
         axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
 
 
-def animate(trajectory: Trajectory, path: Path, frames: int = 90, per_second: int = 20) -> None:
-    """Write the motion as a GIF, whole or not at all; frames follow the distance travelled, not the time.
+def animate(
+    trajectory: Trajectory, path: Path, frames: int = 90, still: int | None = None, progress: Progress = unseen
+) -> None:
+    """Write the motion, and the loss beside it, as a GIF, and the frame ``still``, where given, as PNG.
 
-    Forces fall off exponentially, so most of the time nothing seems to move.
+    Frames follow the distance travelled, not the time: forces fall off exponentially, so most of the time nothing seems
+    to move.
     """
-    from matplotlib.animation import FuncAnimation, PillowWriter
-    from matplotlib.figure import Figure as NewFigure
+    from matplotlib.figure import Figure
 
+    shown, times, losses = _moments(trajectory, frames)
+    view = _View.of(np.concatenate([trajectory.positions[0], trajectory.problem.protons]))
+    drawn = view(shown)
+    problem = trajectory.problem
+    captured = np.array([capture.time for capture in trajectory.captures])
+    with common_style():
+        figure = Figure(figsize=(7.6, 4.2))
+        axes = figure.add_axes((0.1, 0.125, 0.49, 0.765))
+        artists = _frame(axes, trajectory, view, lines=False)
+        _fill(axes, 0.49 * 7.6 / (0.765 * 4.2))
+        tails = [axes.plot([], [], color=artist.get_color(), linewidth=1.2, alpha=0.6)[0] for artist in artists]
+        axes.plot([], [], "o", color=COLOURS[0], markersize=6, label="electron (moves)")
+        figure.legend(*axes.get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(0.665, 0.49), fontsize=9)
+        words = "A student neuron is an electron,\na teacher neuron a proton,\nand the loss their energy."
+        figure.text(0.685, 0.13, words, fontsize=9, color="0.3")
+        energy = figure.add_axes((0.69, 0.57, 0.285, 0.32))
+        energy.set(xlabel="distance travelled by all", xlim=(0, frames - 1), xticks=[], ylabel="loss")
+        finite = losses[np.isfinite(losses)]
+        energy.set_ylim(min(0.0, finite.min()) - 0.03 * np.ptp(finite), finite.max() + 0.05 * np.ptp(finite))
+        (curve,) = energy.plot([], [], color=COLOURS[0])
+        place = "" if problem.dimension == 2 else f", d = {problem.dimension}, drawn in a plane"
+        axes.set_title(f"{problem.law.name} charges{place}", fontsize=10, loc="left")
+
+        def draw(frame: int) -> None:
+            for i, (artist, tail) in enumerate(zip(artists, tails, strict=True)):
+                artist.set_data(drawn[frame : frame + 1, i, 0], drawn[frame : frame + 1, i, 1])
+                tail.set_data(drawn[: frame + 1, i, 0], drawn[: frame + 1, i, 1])
+            curve.set_data(np.arange(frame + 1), losses[: frame + 1])
+            reached = int((captured <= times[frame] * (1 + 1e-9)).sum())
+            words = f"time {times[frame]:.3g}\n{reached} of {problem.electrons} electrons on a proton"
+            energy.set_title(words, fontsize=10, loc="left")
+
+        write_movie(figure, draw, frames, path, still, progress=progress)
+
+
+def _fill(axes: Axes, shape: float) -> None:
+    """Widen the shorter side of the limits until width : height is this shape, so that equal scales fill the panel."""
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    width, height = max(right - left, shape * (top - bottom)), max(top - bottom, (right - left) / shape)
+    axes.set_xlim((left + right - width) / 2, (left + right + width) / 2)
+    axes.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
+
+
+def _moments(trajectory: Trajectory, frames: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return positions (frames, n, d), times and losses at equal distances of travel, between stored times by a line."""
     moved = np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=-1).sum(1)
     travelled = np.concatenate([[0.0], np.cumsum(moved)])
     places = np.linspace(0.0, travelled[-1], frames)
@@ -104,32 +150,12 @@ def animate(trajectory: Trajectory, path: Path, frames: int = 90, per_second: in
     before = np.maximum(index - 1, 0)
     width = np.where(travelled[index] > travelled[before], travelled[index] - travelled[before], 1.0)
     share = np.clip((places - travelled[before]) / width, 0.0, 1.0)
-    shown = trajectory.positions[before] + share[:, None, None] * (
-        trajectory.positions[index] - trajectory.positions[before]
-    )
-    times = trajectory.times[before] + share * (trajectory.times[index] - trajectory.times[before])
 
-    view = _View.of(np.concatenate([trajectory.positions[0], trajectory.problem.protons]))
-    drawn = view(shown)
-    canvas = NewFigure(figsize=(5.2, 5.0))
-    axes = canvas.add_axes((0.13, 0.11, 0.84, 0.81))
-    artists = _frame(axes, trajectory, view, lines=False)
-    tails = [axes.plot([], [], color=artist.get_color(), linewidth=1.2, alpha=0.6)[0] for artist in artists]
-    captured = {c.electron: c.time for c in trajectory.captures}
+    def between(values: np.ndarray) -> np.ndarray:
+        weight = share.reshape(-1, *(1,) * (values.ndim - 1))
+        return values[before] + weight * (values[index] - values[before])
 
-    def draw(frame: int) -> list[Any]:
-        for i, (artist, tail) in enumerate(zip(artists, tails, strict=True)):
-            artist.set_data(drawn[frame : frame + 1, i, 0], drawn[frame : frame + 1, i, 1])
-            tail.set_data(drawn[: frame + 1, i, 0], drawn[: frame + 1, i, 1])
-        reached = sum(time <= times[frame] * (1 + 1e-9) for time in captured.values())
-        axes.set_title(f"{trajectory.problem.law.name}: time {times[frame]:.3g}, {reached} reached", fontsize=10)
-        return [*artists, *tails]
-
-    movie = FuncAnimation(canvas, draw, frames=[*range(frames), *[frames - 1] * (per_second // 2)], blit=False)
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "movie.gif"
-        movie.save(target, writer=PillowWriter(fps=per_second), dpi=90)
-        write_bytes(path.with_suffix(".gif"), target.read_bytes())
+    return between(trajectory.positions), between(trajectory.times), between(trajectory.energies)
 
 
 def potential_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], radius: float, path: Path) -> None:

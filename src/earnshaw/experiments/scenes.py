@@ -1,0 +1,196 @@
+"""What the animations show, computed: a sweep that fills its histogram, and a minimum that becomes a saddle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from earnshaw.descent import GradientDescent, Outcome, Stopping, descend
+from earnshaw.experiments.plan import Plan, Setting
+from earnshaw.experiments.summary import families
+from earnshaw.landscapes import TwoLayerLandscape, landscape
+from earnshaw.landscapes.splitting import split_neuron
+from earnshaw.problems import TwoLayer, standard_teacher
+
+
+@dataclass(frozen=True)
+class SweepScene:
+    """The losses of all runs of one size over their steps.
+
+    Attributes
+    ----------
+    size : k = n.
+    steps : (T,) the moments.
+    values : (T, runs) losses; those of a run that has ended stay where it ended.
+    last : (runs,) the index of the moment at which each run has come to rest.
+    spurious : (runs,) whether it ended at a minimum that is not global.
+    levels : the losses of the families of such minima, the most frequent first.
+    """
+
+    size: int
+    steps: np.ndarray
+    values: np.ndarray
+    last: np.ndarray
+    spurious: np.ndarray
+    levels: tuple[float, ...]
+
+
+def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25) -> SweepScene:
+    """Run gradient descent from random starts as ``earnshaw sweep`` does, and keep every run's loss over time."""
+    setting = Setting(TwoLayer(standard_teacher(size)))
+    plan = Plan(settings=(setting,), runs=runs, seed=seed, stopping=Stopping(trace=every))
+    lanes = np.arange(runs)
+    starts = plan.start.draw(setting.problem, seed, lanes)
+    ended, trace = descend(
+        setting.problem, plan.descent, plan.stopping, starts, lanes, plan.batches[setting.name], seed
+    )
+    if trace is None:
+        raise RuntimeError("a trace was asked for and none came")
+    spurious = ended.outcome == Outcome.SPURIOUS.code
+    steps = np.arange(0, int(ended.steps.max()) + every, every)
+    values = np.empty((len(steps), runs))
+    for run in range(runs):
+        mine = trace.run == run
+        at, loss = trace.step[mine], trace.value[mine]
+        before = np.clip(np.searchsorted(at, steps, side="right") - 1, 0, len(at) - 1)
+        values[:, run] = np.where(steps >= ended.steps[run], ended.value[run], loss[before])
+    last = np.searchsorted(steps, ended.steps, side="left")
+    levels = tuple(family.objective for family in families(ended.spurious))
+    return SweepScene(size, steps, values, last, spurious, levels)
+
+
+@dataclass(frozen=True)
+class Descended:
+    """A run seen in a plane: steps (T,), losses (T,), and its two coordinates there (T, 2)."""
+
+    steps: np.ndarray
+    losses: np.ndarray
+    places: np.ndarray
+
+
+@dataclass(frozen=True)
+class SplitScene:
+    """A proved minimum of k = n = 6, and the same network with one neuron split in two.
+
+    Attributes
+    ----------
+    loss : F at the point, the same before and after.
+    gradient : the gradient's norm after the split.
+    before, after : the Hessian's eigenvalues, ascending, with 6 and with 7 neurons.
+    across, along : the coordinates of the maps' columns and rows.
+    maps : (A, rows, columns), the loss of the 7 neurons on a plane that turns about the point, from one in which the
+        halves move alike, as with 6 neurons, to the one that holds the way out.
+    curvatures : (A,) the second derivative along the plane's second direction.
+    stays : gradient descent with 6 neurons from a push, in the first plane.
+    leaves : gradient descent with 7 neurons from a far smaller push along the new direction, in the last plane.
+    """
+
+    loss: float
+    gradient: float
+    before: np.ndarray
+    after: np.ndarray
+    across: np.ndarray
+    along: np.ndarray
+    maps: np.ndarray
+    curvatures: np.ndarray
+    stays: Descended
+    leaves: Descended
+
+
+def shipped_minimum() -> np.ndarray:
+    """Return the weights (6, 6) of the proved minimum whose certificate comes with the package."""
+    record = json.loads((files("earnshaw") / "data" / "k6-minimum.json").read_text())
+    return np.array([[float.fromhex(entry) for entry in row] for row in record["center"]])
+
+
+def split_scene(maps: int = 24, resolution: int = 61, push: float = 0.15, steps: int = 2500) -> SplitScene:
+    """Split the first neuron of the shipped minimum in halves, and compute what there is to see.
+
+    The last plane is spanned by the direction of most negative curvature and by where descent along it ends; the first
+    plane by what of that end a network of 6 neurons can do, and by a softest direction of the minimum.
+    """
+    old = shipped_minimum()
+    new = split_neuron(old, 0)
+    small, large = (landscape(TwoLayer(standard_teacher(6), students=n)) for n in (6, 7))
+    hessian = np.asarray(large.hessian(jnp.asarray(new)))
+    after, vectors = np.linalg.eigh(hessian)
+    parting = vectors[:, 0].reshape(new.shape)
+    parting *= np.sign(parting[-1].sum()) or 1.0
+    run, losses, moments = _descend(large, new + 1e-3 * parting, steps)
+    away = _unit(_beside(run[-1] - new, parting))
+    before, eigenvectors = np.linalg.eigh(np.asarray(small.hessian(jnp.asarray(old))))
+    together = _unit(_tied(_merged(away)))
+    soft = eigenvectors[:, before < before[0] + 1e-6]
+    some = (soft @ soft.T @ np.random.default_rng(0).normal(size=old.size)).reshape(old.shape)
+    softest = _unit(_beside(_tied(_beside(some, _merged(away))), together))
+
+    turn = np.linspace(0, np.pi / 2, maps)[:, None, None]
+    first = np.stack([_unit(axis) for axis in np.cos(turn) * together + np.sin(turn) * away])
+    second = np.cos(turn) * softest + np.sin(turn) * parting
+    second = np.stack([_unit(_beside(axis, other)) for axis, other in zip(second, first, strict=True)])
+    across, along = np.linspace(-0.5, 1.5, resolution), np.linspace(-0.55, 1.05, resolution)
+    columns, rows = across[:, None, None], along[:, None, None, None]
+    planes = [new + columns * x + rows * y for x, y in zip(first, second, strict=True)]
+    start = old + push * _unit(_unit(_merged(together)) + _unit(_merged(softest)))
+    back, back_losses, back_moments = _descend(small, start, steps)
+    flat = second.reshape(maps, -1)
+    return SplitScene(
+        loss=float(large.value(jnp.asarray(new))),
+        gradient=float(np.linalg.norm(np.asarray(large.gradient(jnp.asarray(new))))),
+        before=before,
+        after=after,
+        across=across,
+        along=along,
+        maps=np.stack([np.asarray(large.value(jnp.asarray(plane))) for plane in planes]),
+        curvatures=np.einsum("ai,ij,aj->a", flat, hessian, flat),
+        stays=Descended(
+            back_moments, back_losses, _seen(np.stack([_tied(p - old) for p in back]), first[0], second[0])
+        ),
+        leaves=Descended(moments, losses, _seen(run - new, first[-1], second[-1])),
+    )
+
+
+def _descend(energy: TwoLayerLandscape, start: np.ndarray, steps: int, every: int = 10):
+    """Return the iterates of plain gradient descent at every tenth step, their losses, and the steps."""
+    length = GradientDescent().step
+
+    @jax.jit
+    def walk(point: jax.Array) -> jax.Array:
+        def some(point: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
+            onward = jax.lax.fori_loop(0, every, lambda _, p: p - length * energy.gradient(p), point)
+            return onward, point
+
+        return jax.lax.scan(some, point, None, length=steps // every + 1)[1]
+
+    points = walk(jnp.asarray(start))
+    return np.asarray(points), np.asarray(energy.value(points)), every * np.arange(len(points))
+
+
+def _tied(change: np.ndarray) -> np.ndarray:
+    """Return a move of 6 neurons as one of 7, whose halves of the first neuron each make half of it."""
+    return split_neuron(change, 0)
+
+
+def _merged(change: np.ndarray) -> np.ndarray:
+    """Return a move of 7 neurons as one of 6, the halves put together again."""
+    merged = change[:-1].copy()
+    merged[0] += change[-1]
+    return merged
+
+
+def _beside(direction: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the part of a direction that is at right angles to another."""
+    return direction - np.vdot(direction, other) / np.vdot(other, other) * other
+
+
+def _unit(direction: np.ndarray) -> np.ndarray:
+    return direction / np.linalg.norm(direction)
+
+
+def _seen(moves: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    return np.stack([np.tensordot(moves, axis, 2) for axis in (first, second)], -1)
