@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, json_line, out
+from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out
 from earnshaw.cli.helping import examples
 from earnshaw.errors import install_line
 
@@ -51,7 +51,7 @@ def doctor(
     if not good:
         raise typer.Exit(CLAIM_FAILED)
     if not as_json:
-        out.print("\nThis installation is sound. Next: [bold]earnshaw demo[/]")
+        note("this installation is sound; next: earnshaw demo")
 
 
 def _findings() -> Iterator[Finding]:
@@ -60,15 +60,15 @@ def _findings() -> Iterator[Finding]:
     for name in PACKAGES:
         found = _version(name)
         yield Finding(name, found is not None, found or "not installed; reinstall with: pip install earnshaw")
+    for extra, (package, use) in EXTRAS.items():
+        found = _version(package)
+        said = f"{package} {found}" if found else f"optional, for {use}: {install_line(extra)}"
+        yield Finding(f"extra {extra}", True if found else None, said)
     yield _guarded("double precision", _float64)
     yield _guarded("devices", _devices)
     yield _guarded("disk here", _disk)
     yield _guarded("a known loss", _landscape)
     yield _guarded("a shipped certificate", _certificate)
-    for extra, (package, use) in EXTRAS.items():
-        found = _version(package)
-        said = f"{package} {found}" if found else f"optional, for {use}: {install_line(extra)}"
-        yield Finding(f"extra {extra}", True if found else None, said)
 
 
 def _version(package: str) -> str | None:
