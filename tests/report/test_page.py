@@ -1,6 +1,7 @@
 """Pages: what is written is one valid, self-contained document, and nothing in it is taken for markup by accident."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
@@ -14,6 +15,7 @@ from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.report import (
     Code,
     Figure,
+    Folded,
     Page,
     Reproduced,
     Section,
@@ -62,6 +64,7 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
         Code("a <b>"),
         Table(["x"], [["<i>"]], folded="more"),
         Figure(tmp_path / "a.svg", 'a "b"'),
+        Folded("open me", [Text("hidden <words>")]),
     ]
     path = tmp_path / "out" / "page.html"
     write_page(Page("T <1>", "lead", [Section("One two", parts)]), path)
@@ -69,7 +72,7 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
     assert all(address.startswith(("data:", "#")) for address in found.addresses)
     assert "#one-two" in found.addresses
     words = "".join(found.text)
-    for literal in ("T <1>", "1 < 2 & so on", "a <b>", "<i>"):
+    for literal in ("T <1>", "1 < 2 & so on", "a <b>", "<i>", "hidden <words>"):
         assert literal in words
 
 
@@ -124,12 +127,25 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     assert f"{record['families'][0]['objective']:.8f}" in words
     assert "proved minimum" in words
     assert "It is a strict local minimum" in words
+    assert "1 of the 1 spurious runs ended inside a proved basin" in words
+    assert "other" not in words.split("Families of minima")[1].split("What is proved")[0]
+    assert re.search(r"earnshaw \d.*Python 3", words)  # with what it was computed
     links = [address for address in found.addresses if address.endswith(".json")]
     assert links
     for link in links:
         assert json.loads((swept / link).read_text())["kind"] == "minimum"
     for picture in (swept / "report-figures").glob("*.svg"):
         ElementTree.parse(picture)
+
+
+def test_every_proved_family_has_its_statement_and_link(swept, tmp_path):
+    """Also of settings with several families: each certificate is linked from the table and from its words."""
+    path = tmp_path / "deep" / "page.html"
+    write_page(sweep_page(swept, path), path)
+    links = [link for link in outline(path.read_text()).addresses if link.endswith("-minimum.json")]
+    assert len(links) == 2
+    assert all((path.parent / link).exists() for link in links)
+    assert "more families" not in path.read_text()
 
 
 def test_a_folder_that_is_no_sweep_is_refused(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ class Piece:
     item: str
     title: str
     words: str
+    captions: Mapping[str, str]
 
 
 PIECES = (
@@ -41,6 +42,10 @@ PIECES = (
         "A convolutional network: two phases",
         "Du, Lee, Tian, Poczos & Singh (2018). With weight normalisation gradient descent is slow at first, then fast; from the "
         "wrong side it creeps towards a spurious minimum that it never reaches. Figure 1b of the paper.",
+        {
+            "figure1b": "Loss of runs from random starts; one of each fate in bold. Dotted: the 50 slow iterations that the paper "
+            "reports. As figure 1b of the paper."
+        },
     ),
     Piece(
         "logistic",
@@ -48,6 +53,10 @@ PIECES = (
         "Logistic regression with one hidden layer",
         "Fu, Chi & Liang (2018). From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
         "one over the root of the sample size. Figure 4 of the paper.",
+        {
+            "figure4": "Mean relative error of the weights that are found, over the number of samples, with standard errors. Dashed: "
+            "the slope that the paper's theorem predicts. As figure 4 of the paper, at a smaller size."
+        },
     ),
     Piece(
         "electrostatics",
@@ -55,6 +64,14 @@ PIECES = (
         "Charges: electrons and protons",
         "Panigrahy, Rahimi, Sachdeva & Zhang (2018). A student is a system of charges. Where the potential is harmonic, no electron "
         "rests away from a proton: Earnshaw's theorem, and what the algorithms built on it find.",
+        {
+            "lemma28": "Sign neurons on a circle: the share of runs that end with an electron on every proton, and of those that end "
+            "with antipodal pairs, where the loss is flat. With 95% intervals.",
+            "potentials": "The potential of a pair over its distance. The almost Yukawa laws are those of an activation; beyond the "
+            "dotted radius they are exactly proportional to Yukawa's.",
+            "theorem17": "The share of random instances in which every proton is found: one neuron after the other, by descent in "
+            "the log domain, and by the paper's algorithm 3 as it is printed. k protons, spread c.",
+        },
     ),
 )
 
@@ -66,12 +83,12 @@ def demo(
 ) -> None:
     """Find spurious minima, prove them, check the proofs, reproduce a figure of each paper, and write a page about it.
 
-    Takes a few minutes. Everything is kept in the folder, and what is finished is not computed again.
+    Takes a few minutes. Everything is kept in the folder, and finished runs and proofs are not computed again.
     """
     with user_errors():
         from earnshaw.experiments import Interrupted
         from earnshaw.numerics import remember_programs
-        from earnshaw.report import Page, write_page
+        from earnshaw.report import Page, computed_with, write_page
 
         remember_programs()
         begin = time.perf_counter()
@@ -90,7 +107,8 @@ def demo(
             "descent find the teacher? If it stops elsewhere: where, how often, and is that proved?"
         )
         page = folder / "report.html"
-        write_page(Page("earnshaw: what a few minutes show", lead, sections), page)
+        foot = computed_with(folder / "demo" / f"sweep-{runs}")
+        write_page(Page("earnshaw: what a few minutes show", lead, sections, foot), page)
         out.print(
             f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", soft_wrap=True
         )
@@ -113,7 +131,7 @@ def _minima(folder: Path, runs: int, workers: int | None) -> tuple[list[Section]
     from earnshaw.experiments import Plan, prove_sweep, run_plan
     from earnshaw.papers import spurious
     from earnshaw.proof import check
-    from earnshaw.report import sweep_sections
+    from earnshaw.report import Reproduced, reproduction_section, sweep_sections
 
     rows = [row for row in spurious.TABLE_1 if row.k <= 10]
     plan = Plan(settings=tuple(row.setting for row in rows), runs=runs, seed=0)
@@ -140,6 +158,12 @@ def _minima(folder: Path, runs: int, workers: int | None) -> tuple[list[Section]
     printed = {row.setting.name: row.percent for row in rows}
     records = [result.to_json() for result in results]
     sections = sweep_sections(place, records, folder / "report.html", printed)
+    words = (
+        "Safran & Shamir (2018) counted how often gradient descent ends at spurious minima, in table 1, and gave the mean loss and "
+        "the mean smallest eigenvalue there. Percentages are compared as two samples of runs; means may differ by the last printed digit and four standard errors."
+    )
+    beside = Reproduced("Beside table 1 of the paper", words, compared, [], "earnshaw reproduce spurious table1", False)
+    sections.insert(1, reproduction_section(beside))
     good = agreeing == len(compared) and accepted == len(checks) and not any(p.inconclusive for p in proofs)
     return sections, good
 
@@ -156,7 +180,7 @@ def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tupl
             compared = importlib.import_module(f"earnshaw.papers.{piece.paper}").ITEMS[piece.item](how)
         agreeing = sum(row.ok for row in compared)
         out.print(f"   {agreeing} of {len(compared)} compared numbers agree")
-    figures = [(path, f"{piece.title}: {path.stem.replace('-', ' ')}.") for path in sorted(place.glob("*.svg"))]
+    figures = [(place / f"{stem}.svg", words) for stem, words in piece.captions.items()]
     command = f"earnshaw reproduce {piece.paper} {piece.item}"
     return Reproduced(piece.title, piece.words, compared, figures, command), agreeing == len(compared)
 
@@ -172,7 +196,8 @@ def _closing() -> list[Section]:
     from earnshaw.papers.errata import ERRATA
     from earnshaw.report import Code, Section, Table, Text
 
-    rows = [[erratum.paper, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
+    names = {piece.paper: piece.words.split(" (")[0] for piece in PIECES} | {"spurious": "Safran & Shamir"}
+    rows = [[names[erratum.paper], erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
     return [
         Section(
             "Errors found in the papers",

@@ -54,15 +54,15 @@ def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
         styles = ("-", "--", "-.", ":")
         for index, (label, values) in enumerate(curves.items()):
             ordered = np.sort(values)
-            share = np.arange(1, len(ordered) + 1) / len(ordered)
+            share = 100 * np.arange(1, len(ordered) + 1) / len(ordered)
             x = np.concatenate([[0.0], ordered, [1.05 * top]])
-            y = np.concatenate([[0.0], share, [1.0]])
-            axes.step(x, y, where="post", label=label, linestyle=styles[index // len(COLOURS) % 4], linewidth=1.8)
+            y = np.concatenate([[0.0], share, [100.0]])
+            axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
         axes.set(
             xlabel="loss at the end of the run (runs on their way to the global minimum stop below 0.001)",
-            ylabel="share of runs at or below",
+            ylabel="runs that end at or below (%)",
             xlim=(-0.01 * top, 1.05 * top),
-            ylim=(0, 1.02),
+            ylim=(0, 102),
         )
         axes.set_title("Where gradient descent ends")
         axes.legend(loc="lower right", fontsize=9)

@@ -49,7 +49,7 @@ class Table:
         """Return the table, in a box that scrolls sideways on a narrow screen."""
         head = "".join(f"<th>{escape(heading)}</th>" for heading in self.headings)
         body = "".join(
-            f"<tr{' class=mark' if index in self.marked else ''}>{''.join(f'<td>{_inline(cell)}</td>' for cell in row)}</tr>"
+            f"<tr{' class=mark' if index in self.marked else ''}>{''.join(map(_cell, row))}</tr>"
             for index, row in enumerate(self.rows)
         )
         table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
@@ -72,7 +72,20 @@ class Figure:
         return f'<figure><img alt="{escape(self.caption)}" src="{source}"><figcaption>{words}</figcaption></figure>'
 
 
-Part = Text | Code | Table | Figure
+@dataclass(frozen=True)
+class Folded:
+    """Parts that open on a click on a title."""
+
+    title: str
+    parts: Sequence[Text | Code | Table | Figure]
+
+    def html(self) -> str:
+        """Return the title and what it hides."""
+        body = "\n".join(part.html() for part in self.parts)
+        return f"<details><summary>{escape(self.title)}</summary>{body}</details>"
+
+
+Part = Text | Code | Table | Figure | Folded
 
 
 @dataclass(frozen=True)
@@ -120,6 +133,12 @@ def write_page(page: Page, path: Path) -> None:
     write_bytes(path, page.html().encode())
 
 
+def _cell(text: str) -> str:
+    """Return a cell; a short one is not broken, and a long one keeps room on a narrow screen."""
+    kind = " class=short" if len(text) <= 24 else " class=long" if len(text) > 60 else ""
+    return f"<td{kind}>{_inline(text)}</td>"
+
+
 def _inline(text: str) -> str:
     """Return text as HTML: escaped, then ``*emphasis*``, backquoted code and links to files beside the page or the web."""
     text = escape(text)
@@ -140,6 +159,7 @@ p { max-width: 46rem } code { font: .88em ui-monospace, monospace; background: v
 pre { background: var(--tint); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; overflow-x: auto } pre code { background: none; padding: 0; overflow-wrap: normal }
 .wide { overflow-x: auto; margin: .8rem 0 } table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--soft); font-weight: 600; white-space: nowrap }
+td.short { white-space: nowrap } td.long { min-width: 17rem }
 tr.mark td { background: var(--mark) } summary { cursor: pointer; color: var(--link); margin: .6rem 0 }
 figure { margin: 1.2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9rem }

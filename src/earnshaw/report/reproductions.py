@@ -19,6 +19,7 @@ class Reproduced:
     compared: Sequence[Comparison]
     figures: Sequence[tuple[Path, str]]
     command: str
+    folded: bool = True  # whether the table of numbers opens on a click
 
 
 def reproduction_section(item: Reproduced) -> Section:
@@ -40,6 +41,8 @@ def reproduction_section(item: Reproduced) -> Section:
     parts += [Figure(path, caption) for path, caption in item.figures]
     if rows:
         headings = ["setting", "quantity", "ours", "printed", "test", "agrees"]
-        parts.append(Table(headings, rows, failed, folded=f"{good} of {len(rows)} compared numbers agree"))
+        words = f"{good} of {len(rows)} compared numbers agree"
+        parts += [] if item.folded else [Text(words + ":")]
+        parts.append(Table(headings, rows, failed, folded=words if item.folded else ""))
     parts += [Text("To rerun this piece, in full:"), Code(item.command)]
     return Section(item.title, parts)

@@ -11,7 +11,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments import load_summaries
 from earnshaw.plots import Percentages, percentage_figure, value_figure
 from earnshaw.proof import explain
-from earnshaw.report.page import Code, Figure, Page, Part, Section, Table, Text
+from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_json, read_npz
 
 Record = Mapping[str, Any]
@@ -39,7 +39,7 @@ def sweep_page(folder: Path, out: Path) -> Page:
             ),
         ],
     )
-    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(folder, records, out), again], _foot(folder))
+    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(folder, records, out), again], computed_with(folder))
 
 
 def sweep_sections(
@@ -47,7 +47,7 @@ def sweep_sections(
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
     printed = printed or {}
-    sections = [_results(folder, records, out, printed), _families(folder, records)]
+    sections = [_results(folder, records, out, printed), _families(folder, records, out)]
     statements = _statements(folder, records, out)
     return [*sections, statements] if statements else sections
 
@@ -85,9 +85,7 @@ def _results(folder: Path, records: Sequence[Record], out: Path, printed: Mappin
         "mean smallest eigenvalue",
         "other",
     ]
-    if not printed:
-        headings.pop(5)
-        rows = [row[:5] + row[6:] for row in rows]
+    headings, rows = _without_empty(headings, rows)
     parts: list[Part] = [
         Text(
             "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
@@ -122,13 +120,21 @@ def _results(folder: Path, records: Sequence[Record], out: Path, printed: Mappin
     return Section("Where the runs ended", parts)
 
 
-def _families(folder: Path, records: Sequence[Record]) -> Section:
+def _without_empty(headings: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Drop the columns in which no row says anything."""
+    kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
+    return [headings[column] for column in kept], [[row[column] for column in kept] for row in rows]
+
+
+def _families(folder: Path, records: Sequence[Record], out: Path) -> Section:
     rows = []
     for record in records:
         path = folder / f"{_name(record)}-proofs.json"
-        verdicts = [row["verdict"] for row in read_json(path)["families"]] if path.exists() else []
+        proofs = read_json(path)["families"] if path.exists() else []
         for index, family in enumerate(record["families"]):
-            verdict = verdicts[index].replace("_", " ").lower() if index < len(verdicts) else "not tried"
+            verdict = proofs[index]["verdict"].replace("_", " ").lower() if index < len(proofs) else "not tried"
+            if index < len(proofs) and proofs[index]["certificate"]:
+                verdict = f"[{verdict}]({_link(folder / proofs[index]['certificate'], out)})"
             rows.append(
                 [
                     str(record["k"]),
@@ -148,54 +154,56 @@ def _families(folder: Path, records: Sequence[Record]) -> Section:
         "does not notice) are one family."
     )
     headings = ["k", "n", "family", "runs", "loss", "smallest eigenvalue", "what its neurons do", "proof"]
-    if not any(row[6] for row in rows):
-        headings.pop(6)
-        rows = [row[:6] + row[7:] for row in rows]
+    headings, rows = _without_empty(headings, rows)
     return Section("Families of minima", [text, Table(headings, rows)])
 
 
 def _statements(folder: Path, records: Sequence[Record], out: Path) -> Section | None:
-    """Return what the certificates say in words, with links to them."""
+    """Return what the certificates say in words, with links to them; the first in full, the others on a click."""
     parts: list[Part] = []
+    inside = total = 0
     for record in records:
         path = folder / f"{_name(record)}-proofs.json"
         if not path.exists():
             continue
         proofs = read_json(path)
-        total = record["outcomes"].get("SPURIOUS", 0)
-        for row in proofs["families"][:1]:
+        inside += proofs["runs_in_proved_basins"]
+        total += record["outcomes"].get("SPURIOUS", 0)
+        for row in proofs["families"]:
             if not row["certificate"]:
                 continue
             file = folder / row["certificate"]
-            link = os.path.relpath(file, out.parent)
-            parts.append(
-                Text(
-                    f"*k = {record['k']}, n = {record['n']}, family {row['index']}.* {explain(file).words} [certificate]({link})"
-                )
-            )
-        if len(proofs["families"]) > 1:
-            parts.append(
-                Text(
-                    f"k = {record['k']}, n = {record['n']}: {len(proofs['families']) - 3} more families are proved in the same folder."
-                )
-            )
-        if total:
-            inside = proofs["runs_in_proved_basins"]
-            parts.append(
-                Text(
-                    f"{inside} of the {total} spurious runs of k = {record['k']}, n = {record['n']} ended inside a proved basin: exact gradient descent from there provably stays."
-                )
-            )
+            title = f"k = {record['k']}, n = {record['n']}, family {row['index']}"
+            words = f"{explain(file).words} [certificate]({_link(file, out)})"
+            parts.append(Folded(title, [Text(words)]) if parts else Text(f"*{title}.* {words}"))
     if not parts:
         return None
-    certificates = os.path.relpath(folder / "certificates", out.parent)
-    parts.append(Text("An independent checker, which shares no code with the prover, accepts or rejects each file:"))
+    if total:
+        parts.insert(
+            0,
+            Text(
+                f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
+                "converges to the proved minimum. What is proved of each minimum:"
+            ),
+        )
+    certificates = _link(folder / "certificates", out)
+    parts.append(
+        Text(
+            f"All certificates are in [{certificates}]({certificates}). An independent checker, which shares no code with "
+            "the prover, accepts or rejects each file:"
+        )
+    )
     parts.append(Code(f"earnshaw check {folder / 'certificates'}/*.json"))
-    parts.append(Text(f"All certificates are in [{certificates}]({certificates})."))
     return Section("What is proved", parts)
 
 
-def _foot(folder: Path) -> str:
+def _link(file: Path, out: Path) -> str:
+    """Return the address of a file as seen from the page."""
+    return Path(os.path.relpath(file, out.parent)).as_posix()
+
+
+def computed_with(folder: Path) -> str:
+    """Return with which versions and on which machine a run folder was computed, in words."""
     path = folder / "record.json"
     if not path.exists():
         return ""

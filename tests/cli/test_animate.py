@@ -1,0 +1,42 @@
+"""``earnshaw animate``: files of the right kind and size, and words that come from the computation."""
+
+import re
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from earnshaw.cli.app import app
+
+WORDS = {
+    "electrons": r"6 of 6 electrons reach a proton; loss 12\.4 to 0\b",
+    "histogram": r"\d+\.\d% of 32 runs end at spurious minima for k = n = 8; the paper has 12\.6%",
+    "saddle": r"smallest eigenvalue \+0\.0047 with 6 neurons, -0\.2363 with 7, loss 0\.0251 in both; descent with 7 ends at \S+e-07",
+    "overview": r"the picture at the head of the README",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", WORDS)
+def test_the_quick_form(scene, tmp_path):
+    done = CliRunner().invoke(app, ["animate", scene, "--quick", "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert re.search(WORDS[scene], done.output)
+    names = {path.name for path in tmp_path.iterdir()}
+    if scene == "overview":
+        assert names == {"overview.png", "overview.svg"}
+        said = (tmp_path / "overview.svg").read_text()
+        assert "loss at least 0.02508" in said  # proved, and rounded down
+        assert "in the paper: 12.6%" in said
+        return
+    assert names == {f"{scene}.gif", f"{scene}.png"}
+    with Image.open(tmp_path / f"{scene}.gif") as film:
+        assert film.n_frames >= 5
+        assert 600 <= film.width <= 720
+    assert (tmp_path / f"{scene}.gif").stat().st_size < 300_000
+
+
+def test_an_unknown_scene_is_refused(tmp_path):
+    done = CliRunner().invoke(app, ["animate", "nothing", "--out", str(tmp_path)])
+    assert done.exit_code == 2
+    assert not list(tmp_path.iterdir())
