@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
-
-GLOBAL, SPURIOUS = COLOURS[0], COLOURS[5]
+from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, figure
 
 
 @dataclass(frozen=True)
@@ -103,20 +101,24 @@ class Share:
 def probability_figure(rows: Sequence[Share], limit: float, title: str, path: Path) -> None:
     """Draw the probability of the spurious minimum against S/|a*|, and where that minimum ceases to exist."""
     with figure(path) as (_, axes):
-        ratio, share = np.array([row.ratio for row in rows]), np.array([row.share for row in rows])
-        low, high = np.array([row.interval for row in rows]).T
+        ratio, share = np.array([row.ratio for row in rows]), 100 * np.array([row.share for row in rows])
+        low, high = 100 * np.array([row.interval for row in rows]).T
         axes.fill_between(ratio, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
         axes.plot(ratio, share, "o-", color=COLOURS[0], markersize=4, label="earnshaw, with 95% interval")
-        known = [(row.ratio, row.reference) for row in rows if row.reference is not None]
+        known = [(row.ratio, 100 * row.reference) for row in rows if row.reference is not None]
         if known:
             axes.plot(
                 *zip(*known, strict=True), "D", color=PAPER_COLOUR, markersize=5, fillstyle="none", label="reference"
             )
         axes.axvline(limit, color=SPURIOUS, linewidth=1.2, linestyle="--")
         text = "from here on\nthere is no\nspurious\nminimum"
-        axes.annotate(text, (limit, 0.3), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
-        axes.set(xlabel=r"$S/|a^*|$", ylabel="share of runs at the spurious minimum", title=title)
-        axes.set(xlim=(0, max(ratio.max(), limit * 1.16)), ylim=(-0.01, 0.6))
+        axes.annotate(text, (limit, 30), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
+        axes.set(
+            xlabel=r"size of the second layer's start over the teacher's, $S/|a^*|$",
+            ylabel="runs at the spurious minimum (%)",
+            title=title,
+        )
+        axes.set(xlim=(0, max(ratio.max(), limit * 1.16)), ylim=(-1, 60))
         axes.legend()
 
 
@@ -143,5 +145,5 @@ def theorem_figure(rows: Sequence[Verdicts], title: str, path: Path) -> None:
             axes.annotate(text, (101, place), va="center", fontsize=9)
         axes.set_yticks(places, [row.label for row in rows])
         axes.grid(visible=False, axis="y")
-        axes.set(xlabel="runs (%)", xlim=(0, 120), xticks=range(0, 101, 20), title=title)
+        axes.set(xlabel="runs (%)", xlim=(0, 124), xticks=range(0, 101, 20), title=title)
         canvas.legend(loc="outside lower center", ncols=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
+
+MARKERS = "osD^"
 
 
 def training_curve(step: ArrayLike, value: ArrayLike, gradient: ArrayLike, descent_steps: int, path: Path) -> None:
@@ -28,14 +31,14 @@ def training_curve(step: ArrayLike, value: ArrayLike, gradient: ArrayLike, desce
 def rho_figure(scale: ArrayLike, curves: Mapping[str, ArrayLike], checked: Mapping[float, float], path: Path) -> None:
     """Draw rho(sigma) of activations, and the values that were checked."""
     with figure(path) as (_, axes):
-        for label, values in curves.items():
-            axes.plot(np.asarray(scale), np.asarray(values), label=label)
+        for (label, values), style in zip(curves.items(), itertools.cycle(("-", "--", "-."))):
+            axes.plot(np.asarray(scale), np.asarray(values), label=label, linestyle=style)
         axes.plot(
             list(checked), list(checked.values()), "D", color=PAPER_COLOUR, markersize=4, label="reference values"
         )
         axes.set(
-            xlabel=r"$\sigma$",
-            ylabel=r"$\rho(\sigma)$",
+            xlabel=r"scale of the weights $\sigma$",
+            ylabel=r"bound on the curvature $\rho(\sigma)$",
             title="How convex the population risk is at the truth",
             xscale="log",
             yscale="log",
@@ -57,14 +60,14 @@ def success_figure(curves: Sequence[Rates], title: str, path: Path) -> None:
     """Draw the share of data sets on which all starts end at one point."""
     with figure(path) as (_, axes):
         for index, curve in enumerate(curves):
-            rate = np.asarray(curve.rate)
-            low, high = np.asarray(curve.interval).T
+            rate = 100 * np.asarray(curve.rate)
+            low, high = 100 * np.asarray(curve.interval).T
             samples = np.asarray(curve.samples) + 0.01 * index * max(
                 max(c.samples) for c in curves
             )  # apart, so that no bar hides another
             error = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
-            axes.errorbar(samples, rate, yerr=error, marker="o", capsize=3, label=curve.label)
-        axes.set(xlabel="samples n", ylabel="share of data sets", title=title, ylim=(-0.03, 1.05), xlim=(0, None))
+            axes.errorbar(samples, rate, yerr=error, marker=MARKERS[index % 4], capsize=3, label=curve.label)
+        axes.set(xlabel="samples n", ylabel="data sets (%)", title=title, ylim=(-3, 105), xlim=(0, None))
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -81,8 +84,8 @@ class Errors:
 def error_figure(curves: Sequence[Errors], path: Path) -> None:
     """Draw estimation errors with the slope -1/2 beside them."""
     with figure(path) as (_, axes):
-        for curve in curves:
-            axes.errorbar(curve.samples, curve.error, yerr=curve.spread, marker="o", capsize=3, label=curve.label)
+        for curve, marker in zip(curves, itertools.cycle(MARKERS)):
+            axes.errorbar(curve.samples, curve.error, yerr=curve.spread, marker=marker, capsize=3, label=curve.label)
         first = curves[0]
         reference = np.asarray(first.samples, dtype=float)
         line = 0.8 * first.error[-1] * np.sqrt(reference[-1] / reference)
