@@ -55,5 +55,7 @@ def test_figures_of_sweeps_are_drawn(tmp_path):
     value_figure({"k=6": np.array([0.0005, 0.02]), "k=7": np.array([0.0004, 0.0006])}, tmp_path / "values")
     weights = np.eye(3) - 0.1
     example_figure(weights, weights + 1e-3, "title", tmp_path / "example")
-    assert "(printed" in (tmp_path / "example.svg").read_text()
+    example_figure(weights, weights, "title", tmp_path / "same")
+    assert "in brackets" in (tmp_path / "example.svg").read_text()
+    assert "in brackets" not in (tmp_path / "same.svg").read_text()
     assert (tmp_path / "values.png").exists()

@@ -41,6 +41,8 @@ def percentage_figure(rows: Sequence[Percentages], title: str, path: Path) -> No
             axes.plot(*zip(*printed, strict=True), "D", color=PAPER_COLOUR, markersize=5, label="printed in the paper")
         axes.set_xticks(places, [row.label.replace(", ", "\n") for row in rows], fontsize=9)
         axes.grid(visible=False, axis="x")
+        room = max(0.6, 0.5 * (5 - len(rows)))  # few bars are not made wide
+        axes.set_xlim(-room, len(rows) - 1 + room)
         axes.set(
             ylabel="runs (%)", title=title, ylim=(0, min(105.0, 1.15 * max(high.max(), *(p for _, p in printed), 1.0)))
         )
@@ -73,16 +75,19 @@ def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: 
     n, d = polished.shape
     with figure(path, width=1.2 + 0.75 * d, height=1.2 + 0.5 * n) as (canvas, axes):
         limit = float(np.abs(polished).max())
+        differs = False
         image = axes.imshow(polished, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
         for row in range(n):
             for column in range(d):
                 text = f"{polished[row, column]:.4f}"
                 if text != f"{printed[row, column]:.4f}":
-                    text += f"\n(printed {printed[row, column]:.4f})"
+                    text += f"\n({printed[row, column]:.4f})"
+                    differs = True
                 dark = abs(polished[row, column]) > 0.6 * limit
                 axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
         axes.grid(visible=False)
-        axes.set(xlabel="coordinate", ylabel="student neuron", title=title)
+        note = " (in brackets: printed, where it differs)" if differs else ""
+        axes.set(xlabel="coordinate" + note, ylabel="student neuron", title=title)
         axes.set_xticks(range(d))
         axes.set_yticks(range(n))
-        canvas.colorbar(image, ax=axes, shrink=0.8)
+        canvas.colorbar(image, ax=axes, shrink=0.8, label="weight")

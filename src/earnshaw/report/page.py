@@ -135,7 +135,7 @@ def write_page(page: Page, path: Path) -> None:
 
 def _cell(text: str) -> str:
     """Return a cell; a short one is not broken, and a long one keeps room on a narrow screen."""
-    kind = " class=short" if len(text) <= 24 else " class=long" if len(text) > 60 else ""
+    kind = " class=short" if len(text) <= 24 else " class=long" if len(text) > 60 else " class=middle"
     return f"<td{kind}>{_inline(text)}</td>"
 
 
@@ -159,7 +159,7 @@ p { max-width: 46rem } code { font: .88em ui-monospace, monospace; background: v
 pre { background: var(--tint); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; overflow-x: auto } pre code { background: none; padding: 0; overflow-wrap: normal }
 .wide { overflow-x: auto; margin: .8rem 0 } table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums }
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--soft); font-weight: 600; white-space: nowrap }
-td.short { white-space: nowrap } td.long { min-width: 17rem }
+td.short { white-space: nowrap } td.middle { min-width: 11rem } td.long { min-width: 17rem }
 tr.mark td { background: var(--mark) } summary { cursor: pointer; color: var(--link); margin: .6rem 0 }
 figure { margin: 1.2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9rem }
