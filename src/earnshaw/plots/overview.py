@@ -79,7 +79,7 @@ def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
 def _matrix(figure: Figure, axes: Axes, minimum: ProvedMinimum) -> None:
     weights = minimum.weights[np.argsort(np.abs(minimum.weights).argmax(1))]
     limit = float(np.abs(weights).max())
-    image = axes.imshow(weights, cmap="PuOr_r", vmin=-limit, vmax=limit, aspect="auto")
+    image = axes.imshow(weights, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
     for (row, column), value in np.ndenumerate(weights):
         colour = "white" if abs(value) > 0.55 * limit else "black"
         axes.text(
