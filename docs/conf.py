@@ -6,6 +6,7 @@ The pages are plain Markdown, to be read in the repository as well; what only th
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -22,7 +23,7 @@ author = "the earnshaw authors"
 version = release = earnshaw.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "public"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "docstrings", "mathml", "public"]
 exclude_patterns = ["_ext", "_static", "**/.ipynb_checkpoints"]
 suppress_warnings = ["config.cache"]
 
@@ -34,19 +35,25 @@ nb_execution_mode = "off"  # the tests run the notebooks; the site shows what th
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_class_signature = "mixed"
-napoleon_use_ivar = True
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!earnshaw\.).*"),  # types of JAX and NumPy: there is no network to look them up
     ("py:.*", r"earnshaw\.\w+\.\w+(\..*)?"),  # what lives in a module of a package and is not a public name
 ]
 
-# The sidebar. Notebooks are those of examples/, through the link docs/notebooks.
+# Notebooks are written and run in examples/; Sphinx reads pages below this folder only.
+for old in (HERE / "notebooks").glob("*.ipynb"):
+    old.unlink()
+for notebook in (HERE.parent / "examples").glob("*.ipynb"):
+    shutil.copy2(notebook, HERE / "notebooks")
+
+# The sidebar.
 NOTEBOOKS = [f"notebooks/{path.stem}" for path in sorted((HERE / "notebooks").glob("*.ipynb"))]
 API = ["problems", "landscapes", "potentials", "starts", "descent", "symmetry", "proof", "experiments", "numerics"]
 SIDEBAR = {
     "Start": ["start", "The idea <idea>"],
-    "Tutorials": ["find-and-prove", "own-teacher", "own-activation", "own-optimizer", "own-data", *NOTEBOOKS],
+    "Tutorials": ["find-and-prove", "own-teacher", "own-activation", "own-optimizer", "own-data"],
+    **({"Notebooks": NOTEBOOKS} if NOTEBOOKS else {}),
     "Theory": [
         "One idea <theory>",
         "Landscape <landscape>",
@@ -89,6 +96,8 @@ def title(page: str) -> str:
 
 def adapt(app, docname: str, source: list[str]) -> None:
     """Say titles where a page says file names, and append the contents to the first page, where they make the sidebar."""
+    if docname in NOTEBOOKS:
+        source[0] = source[0].replace("](../docs/", "](../")
     source[0] = re.sub(r"\[([\w-]+)\.md\](?=\()", lambda found: f"[{title(found[1])}]", source[0])
     if docname == "index":
         for caption, pages in SIDEBAR.items():

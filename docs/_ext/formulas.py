@@ -51,6 +51,10 @@ def _repair(element: Element) -> None:
             position = _wrap(element, position)
         elif base.tag in ("mi", "mo") and len(base.text or "") > 1 and (base.text or "").isalpha():
             _space_function(element, position, base)
+        elif child.text in ("−", "-", "+") and (
+            not position or element[position - 1].text in ("=", "≤", "≥", "<", ">")
+        ):
+            child.attrib |= {"form": "prefix", "lspace": "0", "rspace": "0"}
         position += 1
 
 
@@ -84,9 +88,11 @@ def _wrap(row: Element, position: int) -> int:
 
 def _space_function(row: Element, position: int, name: Element) -> None:
     """Give sin, log, max the space that TeX gives them, and max and min their limits below in a displayed formula."""
+    before = row[position - 1] if position else None
     after = row[position + 1].text if position + 1 < len(row) else "("
+    factor = before is not None and (before.tag not in ("mo", "mspace") or before.text in (")", "]", "|"))
     name.tag = "mo"
-    name.attrib |= {"form": "prefix", "movablelimits": "true", "lspace": THIN if position else "0"}
+    name.attrib |= {"form": "prefix", "movablelimits": "true", "lspace": THIN if factor else "0"}
     name.set("rspace", "0" if after in ("(", "[", "{", ")", "]", ",") else THIN)
     if row[position].tag == "msub" and name.text in ("max", "min", "sup", "inf", "lim"):
         row[position].tag = "munder"
