@@ -32,7 +32,8 @@ def test_descent_stays_before_and_finds_the_teacher_after(split):
     assert np.all(np.diff(split.leaves.losses) < 0)
 
 
-def test_maps_are_the_loss_on_planes_through_the_point(split):
+@pytest.mark.slow
+def test_maps_are_the_loss_on_planes_through_the_point():
     fine = split_scene(maps=2, resolution=41)  # coordinates in steps of 0.05 and 0.04
     near = fine.maps[:, :, np.argmin(np.abs(fine.across))]
     across = fine.maps[0, np.argmin(np.abs(fine.along))]

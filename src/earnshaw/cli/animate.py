@@ -7,7 +7,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from earnshaw.cli.console import out, progress_bar, user_errors
@@ -110,7 +109,7 @@ def _saddle(path: Path, quick: bool, progress: Callable[[float, str], None]) -> 
 def _overview(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
     from importlib.resources import as_file, files
 
-    from earnshaw.experiments.scenes import split_scene
+    from earnshaw.experiments.scenes import shipped_minimum, split_scene
     from earnshaw.plots.overview import ProvedMinimum, overview_figure
     from earnshaw.proof import Certificate, check
 
@@ -118,9 +117,8 @@ def _overview(path: Path, quick: bool, progress: Callable[[float, str], None]) -
         verified, document = check(file), Certificate.load(file).document
     if not verified.verified:
         raise InputError(f"the shipped certificate is rejected ({verified.reason}); install earnshaw anew")
-    center = np.array([[float.fromhex(entry) for entry in row] for row in document["center"]])
     loss, curvature = (float.fromhex(document["claims"][name]) for name in ("F_ge", "mu_ge"))
-    minimum = ProvedMinimum(center, loss, curvature, float.fromhex(document["R_unique"]))
+    minimum = ProvedMinimum(shipped_minimum(), loss, curvature, float.fromhex(document["R_unique"]))
     scene, printed = _sweep(quick)
     overview_figure(scene, printed, minimum, split_scene(maps=2, resolution=21 if quick else 121), path)
     progress(1.0, "")
