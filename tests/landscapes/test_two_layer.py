@@ -245,14 +245,15 @@ def test_the_published_saddle_has_negative_curvature_and_no_other_point_of_its_f
     assert min(smallest) == pytest.approx(-0.0027, abs=1e-4)
 
 
+@pytest.mark.parametrize("multiple", [2, 4])
 @pytest.mark.parametrize(("n", "k", "d"), [(3, 3, 3), (5, 4, 7), (4, 4, 4)])
-def test_a_padded_landscape_has_the_same_values_and_no_new_extremes(n, k, d):
+def test_a_padded_landscape_has_the_same_values_and_no_new_extremes(n, k, d, multiple):
     """What is added is flat, or the curvature of a further dimension, which lies between the eigenvalues there."""
     random = np.random.default_rng(n)
     exact = landscape(TwoLayer(random.normal(size=(k, d)), students=n))
     points = jnp.asarray(random.normal(size=(2, n, d)))
-    wide, room = exact.padded(points)
-    assert wide.shape == (-(-n // 4) * 4, -(-d // 4) * 4)
+    wide, room = exact.padded(points, multiple)
+    assert wide.shape == (-(-n // multiple) * multiple, -(-d // multiple) * multiple)
     np.testing.assert_allclose(wide.value(room), exact.value(points), rtol=1e-13)
     gradient = np.array(wide.gradient(room))
     np.testing.assert_allclose(gradient[:, :n, :d], exact.gradient(points), atol=1e-14)

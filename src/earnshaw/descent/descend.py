@@ -33,13 +33,14 @@ def descend(
     """
     energy = landscape(problem)
     judge = NewtonJudge.of(problem, energy, descent, stopping)
-    ledger, trace = run_lanes(energy, descent, judge, stopping, starts, lanes, batch, seed, cancelled)
+    plain = isinstance(descent, GradientDescent)
+    ledger, trace = run_lanes(energy, descent, judge, stopping, starts, lanes, batch, seed, cancelled, padded=plain)
     left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
-    if left.size and stopping.rule is Stop.EARLY and not isinstance(descent, GradientDescent):
-        plain, limits = GradientDescent(), Stopping(max_steps=stopping.max_steps)
-        judge = NewtonJudge.of(problem, energy, plain, limits)
+    if left.size and stopping.rule is Stop.EARLY and not plain:
+        descent, limits = GradientDescent(), Stopping(max_steps=stopping.max_steps)
+        judge = NewtonJudge.of(problem, energy, descent, limits)
         last = ledger.last_points[left]
-        finish, _ = run_lanes(energy, plain, judge, limits, last, lanes[left], batch, seed, cancelled)
+        finish, _ = run_lanes(energy, descent, judge, limits, last, lanes[left], batch, seed, cancelled, padded=True)
         for lane, place in enumerate(left.tolist()):
             outcome = Outcome.from_code(int(finish.outcome[lane]))
             end = finish.value[lane], finish.gradient_norm[lane]

@@ -23,6 +23,7 @@ from earnshaw.problems import TwoLayer
 
 TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
 TEST_PATIENCE = 500  # gradients to wait after a test that met negative curvature
+POLISH_MULTIPLE = 4  # sizes are padded to multiples of this for Newton's method: its program takes long to compile
 LONG_WAIT = 10_000  # steps to the ball of the Newton test that are too many to wait for
 
 
@@ -188,7 +189,7 @@ class NewtonJudge:
         spare = polish_lanes() - len(lanes)
         block = np.concatenate([points, np.repeat(points[:1], spare, axis=0)])
         owners = np.concatenate([lanes, np.repeat(lanes[:1], spare)])
-        polished = polish(*self.landscape.take(owners).padded(jnp.asarray(block)))
+        polished = polish(*self.landscape.take(owners).padded(jnp.asarray(block), POLISH_MULTIPLE))
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
         inner = (slice(None), *(slice(size) for size in self.landscape.shape))
         return result._replace(point=result.point[inner])

@@ -19,6 +19,8 @@ from earnshaw.descent.stopping import Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
 
+STEP_MULTIPLE = 2  # padding to more would cost more steps than it saves compilations
+
 
 @functools.partial(compiled, static_argnums=(0, 1))
 def _advance(
@@ -37,8 +39,8 @@ def _init(descent: Descent, landscape: Landscape, points: jax.Array, scale: jax.
 def block_sizes(batch: int) -> list[int]:
     """Return the shapes that a block may take, ascending: the batch, and smaller ones for the last lanes.
 
-    Each costs a compilation, and without them the slowest lanes would carry an empty block to the end. Down to a
-    block of two a lane computes the same bits in all of them; alone, it may not.
+    Each costs a compilation, and without them the slowest lanes would carry an empty block to the end. The last bits of
+    a lane depend on the sizes of the blocks that it has been in, and so on the lanes of its piece, but on nothing else.
     """
     smallest = max(min(batch, 2), min(batch // 16, 8))
     sizes, size = [smallest, batch], batch // 4
@@ -58,6 +60,7 @@ def run_lanes(
     batch: int,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
+    padded: bool = False,
 ) -> tuple[Ledger, Trace | None]:
     """Run the descent from every start and let the judge decide each lane.
 
@@ -68,8 +71,10 @@ def run_lanes(
     batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
         empty, it shrinks. What a lane computes depends on these arguments alone.
     cancelled : asked between steps; when it says so, :class:`InterruptedError` is raised and the piece is lost.
+    padded : compute with sizes rounded up to even ones, so that neighbours share a program; only for an algorithm that
+        leaves alone what has gradient 0.
     """
-    return _Piece(landscape, descent, judge, stopping, starts, lanes, seed).run(batch, cancelled)
+    return _Piece(landscape, descent, judge, stopping, starts, lanes, seed, padded).run(batch, cancelled)
 
 
 class _Piece:
@@ -84,7 +89,9 @@ class _Piece:
         starts: np.ndarray,
         lanes: np.ndarray,
         seed: int,
+        padded: bool,
     ) -> None:
+        self.padded, self.inner = padded, (slice(None), *(slice(size) for size in landscape.shape))
         self.landscape, self.descent, self.judge, self.stopping = landscape, descent, judge, stopping
         self.lanes, self.ledger = lanes, Ledger(starts)
         # Apart from the keys of random starts, which are those of the same lanes.
@@ -117,7 +124,7 @@ class _Piece:
             ready = (book.steps[alive] % every == 0) | (book.steps[alive] >= stopping.max_steps)
             if not ready.any():
                 continue
-            points = np.asarray(self.state.point)[occupied]
+            points = self._points()[occupied]
             taken = book.steps[alive].copy()
             decided, restarted = self.judge.decide(book, alive, points, report, ready)
             over = decided | restarted
@@ -132,6 +139,10 @@ class _Piece:
     def _steps(self, count: int) -> tuple[Any, jax.Array]:
         return _advance(self.descent, self.judge.report, self.local, self.state, jnp.asarray(count))
 
+    def _points(self) -> np.ndarray:
+        """Return the points of the block, without what was padded."""
+        return np.asarray(self.state.point)[self.inner]
+
     def _fill(self, waiting: np.ndarray, batch: int, sizes: list[int]) -> np.ndarray:
         """Put waiting lanes into empty slots, and shrink the block when it can; return the lanes that still wait."""
         kept = np.flatnonzero(self.slots >= 0)
@@ -142,8 +153,10 @@ class _Piece:
             return waiting
         book = self.ledger
         parked = np.concatenate([lanes, np.full(size - lanes.size, lanes[0])])
-        self.local = self.landscape.take(parked)
-        begun = _init(self.descent, self.local, book.starts[parked], book.scale[parked], self.keys[parked])
+        self.local, points = self.landscape.take(parked), jnp.asarray(book.starts[parked])
+        if self.padded:
+            self.local, points = self.local.padded(points, STEP_MULTIPLE)
+        begun = _init(self.descent, self.local, points, book.scale[parked], self.keys[parked])
         if kept.size:
             begun = jax.tree.map(
                 lambda old, new: np.concatenate([np.asarray(old)[kept], np.asarray(new)[kept.size :]]),
@@ -172,7 +185,7 @@ class _Piece:
 
     def _record(self, slots: np.ndarray, report: np.ndarray) -> None:
         """Keep the moment of every lane whose step count is a multiple of the trace interval."""
-        points = np.asarray(self.state.point)
+        points = self._points()
         for slot, (value, _, norm, *_) in zip(slots, report.T, strict=True):
             lane = self.slots[slot]
             if self.ledger.steps[lane] % self.stopping.trace == 0:

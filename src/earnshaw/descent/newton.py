@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import NamedTuple
 
@@ -22,7 +21,8 @@ class Polished(NamedTuple):
     """Stationary points found by Newton's method; every field has one entry per lane.
 
     ``convex`` says that no negative curvature was met on the way and the gradient fell to rounding level;
-    ``smallest`` and ``largest`` are Ritz values of the Hessian there, ``smallest_at_start`` where the lane came from;
+    ``smallest`` and ``largest`` are Ritz values of the Hessian there, ``smallest_at_start`` where the lane came from
+    (for lanes at a minimum that are farther away than ``radius``; for others it may be NaN);
     ``radius`` is the largest R with R L(R) <= 0.9 smallest: the ball in which the stationary point is the only one and
     strictly minimal; ``distance`` is how far Newton's method moved.
     """
@@ -71,17 +71,22 @@ def polish(landscape: Landscape, points: jax.Array) -> Polished:
     every = jnp.ones(lanes, dtype=bool)
     carry = (0, points, gradient, norm, jnp.ones(lanes), jnp.isfinite(norm), every)
     _, points, gradient, norm, _, _, convex = jax.lax.while_loop(going, improve, carry)
-    smallest, largest = jax.lax.map(functools.partial(_lanczos, landscape), jnp.stack([points, start]))
+    smallest, largest = _lanczos(landscape, points)
+    radius, distance = _unique_radius(landscape, points, 0.9 * smallest), _norm(points - start)
+    inside = (distance <= radius) | ~convex | (smallest <= 0)
+    smallest_at_start = jax.lax.cond(
+        jnp.all(inside), lambda: jnp.full(lanes, jnp.nan), lambda: _lanczos(landscape, start)[0]
+    )
     return Polished(
         point=points,
         value=landscape.value(points),
         gradient_norm=norm,
         convex=convex & (norm <= floor),
-        smallest=smallest[0],
-        largest=largest[0],
-        smallest_at_start=smallest[1],
-        radius=_unique_radius(landscape, points, 0.9 * smallest[0]),
-        distance=_norm(points - start),
+        smallest=smallest,
+        largest=largest,
+        smallest_at_start=smallest_at_start,
+        radius=radius,
+        distance=distance,
     )
 
 

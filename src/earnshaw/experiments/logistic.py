@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -174,7 +175,7 @@ class Curvature:
 
 def curvature_over_ball(risk: EmpiricalRisk, weights: Array, radii: Array, samples: int, seed: int) -> Curvature:
     """Sample the Hessian at random points of spheres of these radii, and along the least-curved direction both ways."""
-    values, vectors = np.linalg.eigh(np.asarray(risk.hessian(weights)))
+    values, vectors = np.linalg.eigh(np.asarray(risk.hessian(jnp.asarray(weights))))
     generator = np.random.default_rng([seed, 4])
     directions = generator.normal(size=(samples, *weights.shape))
     directions /= np.linalg.norm(directions, axis=(1, 2), keepdims=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import platform
 import threading
 import time
@@ -156,7 +157,7 @@ def run_plan(
         plan = dataclasses.replace(plan, batches=folder.plan["batches"])
         times = _Times(folder.path, workers)
         missing = [setting for setting in plan.settings if not (folder.path / f"{setting.name}.json").exists()]
-        todo = [(s, name, lanes) for s in missing for name, lanes in plan.pieces(s) if not folder.has(name)]
+        todo = [piece for piece in _in_turn(plan, missing, times.workers) if not folder.has(piece[1])]
         weight = {s.name: s.problem.students * (s.problem.students + s.problem.teachers) for s in plan.settings}
         total = sum(weight[s.name] * plan.runs for s in plan.settings)
         left = sum(weight[s.name] * len(lanes) for s, _, lanes in todo)
@@ -180,6 +181,16 @@ def run_plan(
                 _finish(plan, setting, folder, times)
         _run_pieces(plan, todo, workers, finished)
         return [times.result(setting, _read_summary(folder.path, setting)) for setting in plan.settings]
+
+
+def _in_turn(plan: Plan, settings: list[Setting], workers: int) -> list[tuple[Setting, str, np.ndarray]]:
+    """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's."""
+    stride = -(-len(settings) // workers)
+    order = []
+    for first in range(stride):
+        pieces = [[(s, *piece) for piece in plan.pieces(s)] for s in settings[first::stride]]
+        order += [piece for row in itertools.zip_longest(*pieces) for piece in row if piece is not None]
+    return order
 
 
 def _to_arrays(piece: _Piece) -> dict[str, np.ndarray]:

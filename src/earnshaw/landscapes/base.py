@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeVar, cast
+from typing import Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.numerics.program import program as one_program
-
 Self = TypeVar("Self", bound="Landscape")
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def program(method: Method) -> Method:
-    """Return a method that is one program when called by itself, and part of the caller's program when traced.
-
-    The typed form of :func:`earnshaw.numerics.program`.
-    """
-    return cast(Method, one_program(method))
 
 
 class Landscape(Protocol):
@@ -70,10 +58,10 @@ class Landscape(Protocol):
         """Return a Lipschitz constant of the Hessian on the ball of this radius about the point; NaN when none is known."""
         return jnp.full(point.shape[: point.ndim - len(self.shape)], jnp.nan)
 
-    def padded(self: Self, points: jax.Array) -> tuple[Self, jax.Array]:
+    def padded(self: Self, points: jax.Array, multiple: int) -> tuple[Self, jax.Array]:
         """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
 
-        Sizes that differ little are padded to the same one, so that a program is compiled once for all of them. What is
-        added has gradient and curvature 0, or the curvature of a further dimension.
+        Sizes that differ little are rounded up to the same multiple, so that a program is compiled once for all of them.
+        What is added has gradient and curvature 0, or the curvature of a further dimension.
         """
         return self, points

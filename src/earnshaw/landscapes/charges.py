@@ -10,7 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.landscapes.base import Landscape, program
+from earnshaw.landscapes.base import Landscape
+from earnshaw.numerics.program import program
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb, RadialPotential, Variant, Yukawa
 from earnshaw.problems.charges import ChargeLaw, Charges
 

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.base import Landscape, program
+from earnshaw.landscapes.base import Landscape
+from earnshaw.numerics.program import program
 from earnshaw.problems.convnet import ConvNet
 
 PI, TAU = math.pi, 2 * math.pi

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics.program import program
 from earnshaw.potentials.bounded import bounded_activation
@@ -17,7 +18,7 @@ from earnshaw.potentials.bounded import bounded_activation
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("neurons", "activation"))
 @dataclass(frozen=True)
-class EmpiricalRisk:
+class EmpiricalRisk(Landscape):
     r"""Half the mean squared error on n labelled inputs,
 
     .. math:: f_n(W) = \frac1{2n}\sum_{i=1}^n \Big(y_i - \frac1K\sum_{k=1}^K \phi(w_k\cdot x_i)\Big)^2 .
@@ -50,23 +51,6 @@ class EmpiricalRisk:
         """The least value: not known for a data set."""
         return None
 
-    @property
-    def gauge(self) -> int:
-        """No direction is flat at every point."""
-        return 0
-
-    def take(self, index: jax.Array | np.ndarray | int) -> EmpiricalRisk:
-        """Return the landscape of some lanes: the same for all."""
-        return self
-
-    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
-        """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
-        return jnp.full(point.shape[:-2], jnp.nan)
-
-    def padded(self, points: jax.Array) -> tuple[EmpiricalRisk, jax.Array]:
-        """Return itself: sizes are those of the data."""
-        return self, points
-
     def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
         """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""
         array = np.asarray(weights, dtype=np.float64)
@@ -84,27 +68,27 @@ class EmpiricalRisk:
         return jnp.matmul(flat, self.x.T).reshape(-1, self.neurons, self.x.shape[0])
 
     @program
-    def value(self, weights: jax.Array) -> jax.Array:
+    def value(self, point: jax.Array) -> jax.Array:
         """Return the risk, shape (...)."""
-        (phi,) = bounded_activation(self.activation).derivatives(self._projections(weights), 0)
+        (phi,) = bounded_activation(self.activation).derivatives(self._projections(point), 0)
         error = jnp.mean(phi, 1) - self.y
-        return (0.5 * jnp.mean(error * error, -1)).reshape(weights.shape[:-2])
+        return (0.5 * jnp.mean(error * error, -1)).reshape(point.shape[:-2])
 
     @program
-    def gradient(self, weights: jax.Array) -> jax.Array:
+    def gradient(self, point: jax.Array) -> jax.Array:
         r"""Return :math:`\partial f_n/\partial w_k = \frac1{nK}\sum_i e_i\,\phi'(w_k\cdot x_i)\,x_i`, e the error, (..., K, d)."""
-        phi, slope = bounded_activation(self.activation).derivatives(self._projections(weights), 1)
+        phi, slope = bounded_activation(self.activation).derivatives(self._projections(point), 1)
         error = jnp.mean(phi, 1, keepdims=True) - self.y
         pull = (error * slope).reshape(-1, self.x.shape[0])
-        return jnp.matmul(pull, self.x).reshape(weights.shape) / (self.neurons * self.x.shape[0])
+        return jnp.matmul(pull, self.x).reshape(point.shape) / (self.neurons * self.x.shape[0])
 
     @program
-    def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
+    def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction (..., K, d), without forming it."""
-        return jax.jvp(self.gradient, (weights,), (direction,))[1]
+        return jax.jvp(self.gradient, (point,), (direction,))[1]
 
     @program
-    def hessian(self, weights: jax.Array) -> jax.Array:
+    def hessian(self, point: jax.Array) -> jax.Array:
         r"""Return the Hessian (..., K d, K d), rows ordered by neuron and then coordinate.
 
         .. math:: H_{jl} = \frac1{n}\sum_i \Big(\frac{\phi'_j\phi'_l}{K^2} + \delta_{jl}\frac{e_i\phi''_j}{K}\Big) x_i x_i^T
@@ -112,8 +96,8 @@ class EmpiricalRisk:
         One lane at a time, so that the memory is that of one: n times d doubles for each pair of neurons in turn.
         """
         K, d = self.shape
-        points = weights.reshape(-1, K, d)
-        return jax.lax.map(self._hessian, points).reshape(*weights.shape[:-2], K * d, K * d)
+        points = point.reshape(-1, K, d)
+        return jax.lax.map(self._hessian, points).reshape(*point.shape[:-2], K * d, K * d)
 
     def _hessian(self, weights: jax.Array) -> jax.Array:
         K, d = self.shape

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import AccuracyWarning
+from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics.program import program
 from earnshaw.potentials.bounded import bounded_activation
 from earnshaw.problems.logistic import Labels, Logistic
@@ -24,7 +25,7 @@ REACH, NODES = 9.0, 145  # the density is below 3e-18 at the ends; spacing 1/8
     jax.tree_util.register_dataclass, data_fields=("teacher", "noise"), meta_fields=("activation", "nodes")
 )
 @dataclass(frozen=True)
-class LogisticPopulation:
+class LogisticPopulation(Landscape):
     r"""The limit of the empirical risk for infinitely many samples,
 
     .. math:: f(W) = \tfrac12 E\Big[\Big(\frac1K\sum_k\phi(w_k\cdot x) - \frac1K\sum_k\phi(w^*_k\cdot x)\Big)^2\Big] + c,
@@ -70,23 +71,6 @@ class LogisticPopulation:
         """The least value: that of the network that made the labels."""
         return float(self.noise)
 
-    @property
-    def gauge(self) -> int:
-        """No direction is flat at every point."""
-        return 0
-
-    def take(self, index: jax.Array | np.ndarray | int) -> LogisticPopulation:
-        """Return the landscape of some lanes: the same for all."""
-        return self
-
-    def hessian_lipschitz(self, point: jax.Array, radius: jax.Array) -> jax.Array:
-        """Return NaN: no constant that costs little is known; proof.convexity finds one for one data set."""
-        return jnp.full(point.shape[:-2], jnp.nan)
-
-    def padded(self, points: jax.Array) -> tuple[LogisticPopulation, jax.Array]:
-        """Return itself: sizes are those of the data."""
-        return self, points
-
     def _pairs(
         self, first: jax.Array, second: jax.Array, combine: Callable[[Any, Any], tuple[jax.Array, ...]], order: int = 0
     ) -> tuple[jax.Array, ...]:
@@ -116,47 +100,47 @@ class LogisticPopulation:
         return result.reshape(*weights.shape[:-2], *result.shape[1:])
 
     @program
-    def value(self, weights: jax.Array) -> jax.Array:
+    def value(self, point: jax.Array) -> jax.Array:
         """Return the risk, shape (...)."""
 
-        def one(point: jax.Array) -> jax.Array:
-            everyone = jnp.concatenate([point, self.teacher])
+        def one(weights: jax.Array) -> jax.Array:
+            everyone = jnp.concatenate([weights, self.teacher])
             (energy,) = self._pairs(everyone, everyone, lambda u, v: (u[0] * v[0],))
             signs = self._signs()
             return 0.5 * signs @ energy @ signs + self.noise
 
-        return self._batched(one, weights)
+        return self._batched(one, point)
 
     def _signs(self) -> jax.Array:
         K = self.shape[0]
         return jnp.concatenate([jnp.ones(K), -jnp.ones(K)]) / K
 
     @program
-    def gradient(self, weights: jax.Array) -> jax.Array:
+    def gradient(self, point: jax.Array) -> jax.Array:
         """Return the gradient (..., K, d)."""
 
-        def one(point: jax.Array) -> jax.Array:
-            everyone = jnp.concatenate([point, self.teacher])
-            own, other = self._pairs(point, everyone, lambda u, v: (u[2] * v[0], u[1] * v[1]), 2)
+        def one(weights: jax.Array) -> jax.Array:
+            everyone = jnp.concatenate([weights, self.teacher])
+            own, other = self._pairs(weights, everyone, lambda u, v: (u[2] * v[0], u[1] * v[1]), 2)
             signs = self._signs()
-            return ((own @ signs)[:, None] * point + (other * signs) @ everyone) / self.shape[0]
+            return ((own @ signs)[:, None] * weights + (other * signs) @ everyone) / self.shape[0]
 
-        return self._batched(one, weights)
+        return self._batched(one, point)
 
     @program
-    def hessian(self, weights: jax.Array) -> jax.Array:
+    def hessian(self, point: jax.Array) -> jax.Array:
         """Return the Hessian (..., K d, K d), rows ordered by neuron and then coordinate."""
         K, d = self.shape
 
-        def one(point: jax.Array) -> jax.Array:
-            everyone = jnp.concatenate([point, self.teacher])
+        def one(weights: jax.Array) -> jax.Array:
+            everyone = jnp.concatenate([weights, self.teacher])
 
             def combine(u: Any, v: Any) -> tuple[jax.Array, ...]:
                 return u[1] * v[1], u[3] * v[1], u[2] * v[2], u[1] * v[3], u[2] * v[0], u[4] * v[0], u[3] * v[1]
 
-            p11, p31, p22, p13, p20, p40, q31 = self._pairs(point, everyone, combine, 4)
-            outer = point[:, None, :, None] * everyone[None, :, None, :]  # (K, 2K, d, d), u v'
-            same = point[:, :, None] * point[:, None, :]
+            p11, p31, p22, p13, p20, p40, q31 = self._pairs(weights, everyone, combine, 4)
+            outer = weights[:, None, :, None] * everyone[None, :, None, :]  # (K, 2K, d, d), u v'
+            same = weights[:, :, None] * weights[:, None, :]
             others = everyone[:, :, None] * everyone[:, None, :]
             both = outer + jnp.swapaxes(outer, -1, -2)
             identity = jnp.eye(d)
@@ -178,14 +162,14 @@ class LogisticPopulation:
             full = jnp.swapaxes(blocks, 1, 2).reshape(K * d, K * d)
             return 0.5 * (full + full.T)
 
-        return self._batched(one, weights)
+        return self._batched(one, point)
 
     @program
-    def hessian_vector(self, weights: jax.Array, direction: jax.Array) -> jax.Array:
+    def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
         """Return the Hessian applied to a direction (..., K, d)."""
         K, d = self.shape
         flat = direction.reshape(*direction.shape[:-2], K * d)
-        return jnp.einsum("...ij,...j->...i", self.hessian(weights), flat).reshape(direction.shape)
+        return jnp.einsum("...ij,...j->...i", self.hessian(point), flat).reshape(direction.shape)
 
     def check(self, weights: jax.Array, tolerance: float = 1e-8) -> float:
         """Return the largest change of the Hessian at one point when the grid is refined; warn when it matters."""

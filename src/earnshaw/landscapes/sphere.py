@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
-from earnshaw.landscapes.base import program
 from earnshaw.landscapes.charges import Charged
+from earnshaw.numerics.program import program
 from earnshaw.potentials.spherical import Power, SignAngle, SphericalPotential
 from earnshaw.problems.charges import ChargeLaw, Charges
 

@@ -6,14 +6,15 @@ import dataclasses
 import functools
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.base import Landscape, program
+from earnshaw.landscapes.base import Landscape
+from earnshaw.numerics.program import program
 from earnshaw.potentials import Potential, Series, measure, potential
 from earnshaw.problems import Activation, TwoLayer
 
@@ -29,10 +30,28 @@ def _potential_for(problem: TwoLayer) -> Potential:
     return phi
 
 
+class _Group(NamedTuple):
+    """The pairs of all students with m charges.
+
+    Their features (..., 1, m), the products (..., n, m) that the potential wants (cosines, or products of the weights),
+    the charges (..., m), and the vectors (..., m, d), None for the first m coordinate vectors.
+    """
+
+    features: Any
+    products: jax.Array
+    charges: jax.Array
+    vectors: jax.Array | None
+
+
+def _spread(features: Any, axis: int) -> Any:
+    """Return features with an axis more, along which they will be paired."""
+    return jax.tree.map(lambda feature: jnp.expand_dims(feature, axis), features)
+
+
 @functools.partial(
     jax.tree_util.register_dataclass,
     data_fields=("teacher", "charges"),
-    meta_fields=("activation", "potential", "trainable_output", "realisable"),
+    meta_fields=("activation", "potential", "trainable_output", "realisable", "coordinates"),
 )
 @dataclass(frozen=True)
 class TwoLayerLandscape(Landscape):
@@ -54,6 +73,7 @@ class TwoLayerLandscape(Landscape):
     potential: Potential
     trainable_output: bool = False
     realisable: bool = False
+    coordinates: bool = False  # the teacher's neurons are the first coordinate vectors: products with them cost nothing
 
     @classmethod
     def of(cls, problem: TwoLayer) -> TwoLayerLandscape:
@@ -68,6 +88,7 @@ class TwoLayerLandscape(Landscape):
             _potential_for(problem),
             problem.trainable_output,
             problem.is_realisable,
+            np.array_equal(problem.teacher, np.eye(*problem.teacher.shape)),
         )
 
     @property
@@ -125,8 +146,8 @@ class TwoLayerLandscape(Landscape):
         weights, _ = self.split(jnp.asarray(point))
         return self.potential.warn(np.linalg.norm(np.asarray(weights), axis=-1))
 
-    def padded(self, points: jax.Array) -> tuple[TwoLayerLandscape, jax.Array]:
-        """Return a landscape with n, k and d rounded up to multiples of four, and these points (lanes, n, d) in it.
+    def padded(self, points: jax.Array, multiple: int) -> tuple[TwoLayerLandscape, jax.Array]:
+        """Return a landscape with n, k and d rounded up to multiples of this, and these points (lanes, n, d) in it.
 
         A padded neuron has charge 0, so that nobody notices it; a padded dimension adds the eigenvalues of
         :meth:`extra_dimension`, which lie between those that are there. Only ReLU with fixed output weights is padded.
@@ -134,15 +155,23 @@ class TwoLayerLandscape(Landscape):
         if self.activation.kind != "relu" or self.trainable_output:
             return self, points
         (n, d), k = self.shape, self.teacher.shape[0]
-        students, teachers, dimension = (-(-size // 4) * 4 for size in (n, k, d))
-        teacher = np.zeros((teachers, dimension))
-        teacher[:k, :d], teacher[k:, 0] = self.teacher, 1.0
+        students, teachers, dimension = (-(-size // multiple) * multiple for size in (n, k, d))
+        if (students, teachers, dimension) == (n, k, d):
+            return self, points
+        teacher = np.eye(teachers, dimension)
+        teacher[dimension:, 0] = 1.0  # any unit vector, where there is no further coordinate
+        teacher[:k] = np.pad(self.teacher, ((0, 0), (0, dimension - d)))
         charges = np.zeros(students + teachers)
         charges[:n], charges[students : students + k] = self.student_charges, -self.teacher_charges
         room = np.zeros((len(points), students, dimension))
         room[:, :n, :d] = points
         room[:, n:, 0] = np.linalg.norm(points, axis=-1).max(axis=-1, keepdims=True)
-        wide = dataclasses.replace(self, teacher=jnp.asarray(teacher), charges=jnp.asarray(charges))
+        wide = dataclasses.replace(
+            self,
+            teacher=jnp.asarray(teacher),
+            charges=jnp.asarray(charges),
+            coordinates=self.coordinates and teachers <= dimension,
+        )
         return wide, jnp.asarray(room)
 
     def standard(self, point: jax.Array) -> jax.Array:
@@ -188,44 +217,53 @@ class TwoLayerLandscape(Landscape):
         fixed = jnp.broadcast_to(self.teacher, (*weights.shape[:-2], *self.teacher.shape))
         return jnp.concatenate([weights, fixed], -2)
 
-    def _pairs(self, weights: jax.Array) -> tuple[Any, Any, jax.Array, jax.Array]:
-        """Return the features of the students (..., n, 1), of all charges (..., 1, n + k), their products, and vectors.
+    def _groups(self, weights: jax.Array, charges: jax.Array) -> tuple[Any, jax.Array, _Group, _Group]:
+        """Return the students' features (..., n, 1) and vectors (..., n, d), and their pairs with each of two groups.
 
-        The products (..., n, n + k) and the vectors (..., n + k, d) are those that the potential wants: cosines and
-        unit vectors, or products and the weights. A neuron with itself is exactly parallel.
+        The groups are the moving and the fixed charges. The vectors are those that the potential's gradient combines:
+        unit vectors, or the weights. A neuron with itself is exactly parallel.
         """
-        n = self.students
-        sizes, vectors = measure(self.potential, self._everyone(weights))
-        products = jnp.matmul(vectors[..., :n, :], jnp.swapaxes(vectors, -1, -2))
-        same = 1.0 if self.potential.polar else sizes[..., :n, None]
-        products = jnp.where(jnp.eye(n, vectors.shape[-2], dtype=bool), same, products)
-        features = self._features(sizes)
-        students = jax.tree.map(lambda feature: feature[..., :n, None], features)
-        everyone = jax.tree.map(lambda feature: feature[..., None, :], features)
-        return students, everyone, products, vectors
+        sizes, vectors = measure(self.potential, weights)
+        features = self.potential.prepare(sizes)
+        products = jnp.matmul(vectors, jnp.swapaxes(vectors, -1, -2))
+        same = 1.0 if self.potential.polar else sizes[..., None]
+        products = jnp.where(jnp.eye(self.students, dtype=bool), same, products)
+        moving = _Group(_spread(features, -2), products, charges, vectors)
 
-    def _features(self, sizes: jax.Array) -> Any:
-        """Return the features (..., n + k) of all charges; where they are costly, those of the teacher once for all lanes."""
-        if not isinstance(self.potential, Series):
-            return self.potential.prepare(sizes)
-        moving = self.potential.prepare(sizes[..., : self.students])
-        fixed = self.potential.prepare(measure(self.potential, self.teacher)[0])
+        sizes, anchors = measure(self.potential, self.teacher)
+        k = self.teacher.shape[0]
+        everywhere = None if self.coordinates else jnp.broadcast_to(anchors, (*weights.shape[:-2], *anchors.shape))
+        products = vectors[..., :k] if everywhere is None else jnp.matmul(vectors, jnp.swapaxes(everywhere, -1, -2))
+        fixed = _Group(_spread(self.potential.prepare(sizes), -2), products, self.charges[-k:], everywhere)
+        return _spread(features, -1), vectors, moving, fixed
 
-        def joined(first: jax.Array, second: jax.Array) -> jax.Array:
-            second = second.reshape(len(second), *(1,) * (first.ndim - 2), -1)
-            return jnp.concatenate([first, jnp.broadcast_to(second, (*first.shape[:-1], second.shape[-1]))], -1)
-
-        return jax.tree.map(joined, moving, fixed)
+    def _force(self, students: Any, vectors: jax.Array, group: _Group) -> jax.Array:
+        r"""Return :math:`\sum_j q_j\,\partial_1\Phi(w_i, u_j)` over the charges of a group, (..., n, d)."""
+        along, toward = self.potential.gradient(students, group.features, group.products)
+        charges = group.charges[..., None, :]
+        toward = toward * charges
+        if group.vectors is None:
+            spare = vectors.shape[-1] - toward.shape[-1]
+            pull = jnp.pad(toward, [(0, 0)] * (toward.ndim - 1) + [(0, spare)])
+        else:
+            pull = jnp.matmul(toward, group.vectors)
+        return jnp.sum(along * charges, -1)[..., None] * vectors + pull
 
     @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return F, shape (...)."""
         weights, charges = self.split(point)
-        students, everyone, products, _ = self._pairs(weights)
-        pairs = self.potential.value(students, everyone, products)
-        factor = jnp.where(jnp.arange(self.charges.shape[0]) < self.students, 0.5, 1.0) * self._all_charges(charges)
-        moving = jnp.einsum("...ij,...i,...j->...", pairs, charges, factor)
-        return moving + self._teacher_energy()
+        students, _, moving, fixed = self._groups(weights, charges)
+        return (
+            0.5 * self._energy(students, charges, moving)
+            + self._energy(students, charges, fixed)
+            + self._teacher_energy()
+        )
+
+    def _energy(self, students: Any, charges: jax.Array, group: _Group) -> jax.Array:
+        r"""Return :math:`\sum_{ij} a_i q_j\,\Phi(w_i, u_j)` over the charges of a group, (...)."""
+        pairs = self.potential.value(students, group.features, group.products)
+        return jnp.einsum("...ij,...i,...j->...", pairs, charges, group.charges)
 
     def _teacher_energy(self) -> jax.Array:
         sizes, vectors = measure(self.potential, self.teacher)
@@ -248,16 +286,16 @@ class TwoLayerLandscape(Landscape):
         :math:`\Phi(w_i, w_i)` is :math:`\partial_1\Phi`).
         """
         weights, charges = self.split(point)
-        students, everyone, products, vectors = self._pairs(weights)
-        along, toward = self.potential.gradient(students, everyone, products)
-        all_charges = self._all_charges(charges)[..., None, :]
-        radial = jnp.sum(along * all_charges, -1)
-        pull = jnp.matmul(toward * all_charges, vectors)
-        slope = charges[..., None] * (radial[..., None] * vectors[..., : self.students, :] + pull)
+        students, vectors, moving, fixed = self._groups(weights, charges)
+        force = self._force(students, vectors, moving) + self._force(students, vectors, fixed)
+        slope = charges[..., None] * force
         if not self.trainable_output:
             return slope
-        field = jnp.sum(self.potential.value(students, everyone, products) * all_charges, -1)
-        return jnp.concatenate([slope, field[..., None]], -1)
+        field = sum(
+            jnp.sum(self.potential.value(students, group.features, group.products) * group.charges[..., None, :], -1)
+            for group in (moving, fixed)
+        )
+        return jnp.concatenate([slope, jnp.asarray(field)[..., None]], -1)
 
     # ---- through a sample ---------------------------------------------------------------------------------------
 
@@ -311,13 +349,12 @@ class TwoLayerLandscape(Landscape):
     def _with_output_rows(self, weights: jax.Array, charges: jax.Array, blocks: jax.Array) -> jax.Array:
         """Return blocks (..., n, n, d + 1, d + 1) from (..., n, n, d, d): add the derivatives by output weights."""
         n = self.students
-        students, everyone, products, vectors = self._pairs(weights)
-        along, toward = self.potential.gradient(students, everyone, products)
-        own = vectors[..., :n, None, :]
-        slopes = along[..., None] * own + toward[..., None] * vectors[..., None, :, :]  # (..., n, n + k, d)
-        force = jnp.einsum("...ija,...j->...ia", slopes, self._all_charges(charges))
-        cross = charges[..., :, None, None] * slopes[..., :n, :] + jnp.eye(n)[:, :, None] * force[..., :, None, :]
-        values = self.potential.value(students, everyone, products)[..., :n]
+        students, vectors, moving, fixed = self._groups(weights, charges)
+        along, toward = self.potential.gradient(students, moving.features, moving.products)
+        slopes = along[..., None] * vectors[..., :, None, :] + toward[..., None] * vectors[..., None, :, :]
+        force = self._force(students, vectors, moving) + self._force(students, vectors, fixed)
+        cross = charges[..., :, None, None] * slopes + jnp.eye(n)[:, :, None] * force[..., :, None, :]
+        values = self.potential.value(students, moving.features, moving.products)
         below = jnp.concatenate([jnp.swapaxes(cross, -3, -2), values[..., None]], -1)[..., None, :]
         return jnp.concatenate([jnp.concatenate([blocks, cross[..., None]], -1), below], -2)
 

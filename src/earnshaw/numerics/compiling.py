@@ -49,10 +49,14 @@ def _options() -> dict[str, Any]:
     """Return compiler options that this version of XLA knows for the default device.
 
     On a CPU, jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
-    float64 as XLA's own loops, and cuts small products into tasks for several threads, at more cost than gain. Both are
-    switched off; several threads each run a program of their own instead.
+    float64 as XLA's own loops, and cuts products and loops of our sizes into tasks for several threads, at more cost than
+    gain. All that is switched off; several threads each run a program of their own instead.
     """
-    options = {"xla_cpu_experimental_ynn_fusion_type": "", "xla_cpu_multi_thread_eigen": False}
+    options = {
+        "xla_cpu_experimental_ynn_fusion_type": "",
+        "xla_cpu_multi_thread_eigen": False,
+        "xla_disable_hlo_passes": "cpu-parallel-task-assigner",
+    }
     if jax.default_backend() != "cpu":
         return {}
     try:

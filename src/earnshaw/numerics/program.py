@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import jax
 from jax.core import Tracer
 
 from earnshaw.numerics.compiling import compiled
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-def program(function: Callable[..., Any]) -> Callable[..., Any]:
+
+def program(function: Function) -> Function:
     """Return the function compiled by :func:`~earnshaw.numerics.compiling.compiled` where it is called with numbers.
 
     Inside another program it is simply traced. Plain :func:`jax.jit` must not be used for sums over many rows: with its
@@ -28,4 +30,4 @@ def program(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*arguments)
         return outermost(*arguments)
 
-    return call
+    return cast(Function, call)
