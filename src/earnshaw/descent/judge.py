@@ -189,7 +189,7 @@ class NewtonJudge:
         spare = polish_lanes() - len(lanes)
         block = np.concatenate([points, np.repeat(points[:1], spare, axis=0)])
         owners = np.concatenate([lanes, np.repeat(lanes[:1], spare)])
-        polished = polish(*self.landscape.take(owners).padded(jnp.asarray(block), POLISH_MULTIPLE))
+        polished = polish(*self.landscape.take(owners).padded(block, POLISH_MULTIPLE))
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
         inner = (slice(None), *(slice(size) for size in self.landscape.shape))
         return result._replace(point=result.point[inner])

@@ -153,7 +153,7 @@ class _Piece:
             return waiting
         book = self.ledger
         parked = np.concatenate([lanes, np.full(size - lanes.size, lanes[0])])
-        self.local, points = self.landscape.take(parked), jnp.asarray(book.starts[parked])
+        self.local, points = self.landscape.take(parked), book.starts[parked]
         if self.padded:
             self.local, points = self.local.padded(points, STEP_MULTIPLE)
         begun = _init(self.descent, self.local, points, book.scale[parked], self.keys[parked])

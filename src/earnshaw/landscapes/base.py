@@ -58,7 +58,7 @@ class Landscape(Protocol):
         """Return a Lipschitz constant of the Hessian on the ball of this radius about the point; NaN when none is known."""
         return jnp.full(point.shape[: point.ndim - len(self.shape)], jnp.nan)
 
-    def padded(self: Self, points: jax.Array, multiple: int) -> tuple[Self, jax.Array]:
+    def padded(self: Self, points: jax.Array | np.ndarray, multiple: int) -> tuple[Self, jax.Array | np.ndarray]:
         """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
 
         Sizes that differ little are rounded up to the same multiple, so that a program is compiled once for all of them.

@@ -146,7 +146,7 @@ class TwoLayerLandscape(Landscape):
         weights, _ = self.split(jnp.asarray(point))
         return self.potential.warn(np.linalg.norm(np.asarray(weights), axis=-1))
 
-    def padded(self, points: jax.Array, multiple: int) -> tuple[TwoLayerLandscape, jax.Array]:
+    def padded(self, points: jax.Array | np.ndarray, multiple: int) -> tuple[TwoLayerLandscape, jax.Array | np.ndarray]:
         """Return a landscape with n, k and d rounded up to multiples of this, and these points (lanes, n, d) in it.
 
         A padded neuron has charge 0, so that nobody notices it; a padded dimension adds the eigenvalues of
@@ -158,12 +158,12 @@ class TwoLayerLandscape(Landscape):
         students, teachers, dimension = (-(-size // multiple) * multiple for size in (n, k, d))
         if (students, teachers, dimension) == (n, k, d):
             return self, points
-        teacher = np.eye(teachers, dimension)
+        teacher, charges, known = np.eye(teachers, dimension), np.zeros(students + teachers), np.asarray(self.charges)
         teacher[dimension:, 0] = 1.0  # any unit vector, where there is no further coordinate
-        teacher[:k] = np.pad(self.teacher, ((0, 0), (0, dimension - d)))
-        charges = np.zeros(students + teachers)
-        charges[:n], charges[students : students + k] = self.student_charges, -self.teacher_charges
-        room = np.zeros((len(points), students, dimension))
+        teacher[:k] = 0.0
+        teacher[:k, :d] = self.teacher
+        charges[:n], charges[students : students + k] = known[:n], known[n:]
+        points, room = np.asarray(points), np.zeros((len(points), students, dimension))
         room[:, :n, :d] = points
         room[:, n:, 0] = np.linalg.norm(points, axis=-1).max(axis=-1, keepdims=True)
         wide = dataclasses.replace(
