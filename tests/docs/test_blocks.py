@@ -30,7 +30,8 @@ PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorte
 # What is not run, and why.
 NOT_RUN = {
     r"(.*/)?make\b.*": "sets up an environment, or runs these very tests",
-    r"git clone .*": "needs a network",
+    r"git clone .*|cd earnshaw": "needs a network",
+    r"python3 -m venv .*|\. \S*activate": "makes an environment for pip install, which is not run either",
     r"(.*/)?pip3? install .*": "needs an index of packages; tests/test_package.py installs the built wheel",
     r"earnshaw demo.*": "takes minutes; its parts are tested where they are",
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",
@@ -183,7 +184,7 @@ def _bash(command: str) -> tuple[str, str]:
     done = subprocess.run(
         ["bash", "-c", command], env=environment, capture_output=True, text=True, timeout=LIMIT, check=False
     )
-    if done.returncode not in (0, 1):
+    if done.returncode and not (done.returncode == 1 and "earnshaw" in command):  # 1: a claim failed, maybe as shown
         raise RuntimeError(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout, done.stdout + done.stderr
 
