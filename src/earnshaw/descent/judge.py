@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.descent.creep import flow_end
 from earnshaw.descent.gradient_descent import GradientDescent
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.newton import polish, settle
@@ -24,6 +25,7 @@ from earnshaw.problems import TwoLayer
 TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
 TEST_PATIENCE = 500  # gradients to wait after a test that met negative curvature
 POLISH_MULTIPLE = 4  # sizes are padded to multiples of this for Newton's method: its program takes long to compile
+CREEP = 50_000  # steps of gradient descent, at whose multiples a lane that creeps is followed by an implicit method
 LONG_WAIT = 10_000  # steps to the ball of the Newton test that are too many to wait for
 
 
@@ -150,6 +152,10 @@ class NewtonJudge:
         for begin in range(0, slots.size, together):
             some = slots[begin : begin + together]
             decided[some] = self._newton_test(ledger, alive[some], points[some], stationary[some])
+        if early and self.step is not None:
+            creeping = open_lanes & ~decided & (steepest <= TEST_GRADIENT * unit) & (ledger.steps[alive] % CREEP == 0)
+            for slot in np.flatnonzero(creeping):
+                decided[slot] = self._follow(ledger, alive[slot], points[slot])
         for slot in np.flatnonzero(capped & ~decided & ~restarted):
             self._at_the_limit(ledger, alive[slot], points[slot], value[slot], norm[slot])
             decided[slot] = True
@@ -178,7 +184,7 @@ class NewtonJudge:
             lane, end = lanes[slot], (result.value[slot], result.gradient_norm[slot])
             ledger.close(lane, result.point[slot], points[slot], *end, outcome)
         for slot in np.flatnonzero(~inside & stationary):
-            self._settle(ledger, lanes[slot], points[slot])
+            self._settle(ledger, lanes[slot], points[slot], points[slot])
         # Near a strict minimum the distance shrinks by 1 - step * lambda: wait until the ball should be reached.
         wait = np.where(minimum & np.isfinite(wait), np.clip(wait, 1, LONG_WAIT), TEST_PATIENCE)
         ledger.next_test[lanes] = ledger.steps[lanes] + np.ceil(wait).astype(np.int64)
@@ -193,6 +199,16 @@ class NewtonJudge:
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
         inner = (slice(None), *(slice(size) for size in self.landscape.shape))
         return result._replace(point=result.point[inner])
+
+    def _follow(self, ledger: Ledger, lane: int, point: np.ndarray) -> bool:
+        """Decide a creeping lane by the end of the gradient flow from where it stands, if that end can be reached."""
+        low = self.units.low if self.landscape.global_value is not None else -math.inf
+        still = TOLERANCES.paper_gradient * self.units.gradient
+        end = flow_end(self.landscape.take(lane), point, low, still)
+        if end is None:
+            return False
+        self._settle(ledger, lane, end, point)
+        return ledger.outcome[lane] != Outcome.UNDECIDED.code
 
     def _at_the_limit(self, ledger: Ledger, lane: int, point: np.ndarray, value: float, norm: float) -> None:
         """Close a lane at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
@@ -223,10 +239,11 @@ class NewtonJudge:
             outcome = Outcome.from_code(int(ledger.outcome[lane]))
             ledger.close(lane, result.point, point, float(result.value), float(result.gradient_norm), outcome)
 
-    def _settle(self, ledger: Ledger, lane: int, point: np.ndarray) -> None:
-        """Classify a lane that is stationary but in no proved-sized basin, by the spectrum where Newton's method leads.
+    def _settle(self, ledger: Ledger, lane: int, point: np.ndarray, last: np.ndarray) -> None:
+        """Classify a stationary point in no proved-sized basin by the spectrum where Newton's method leads from it.
 
-        The flat directions that every point of the landscape has are left out of the spectrum.
+        The flat directions that every point of the landscape has are left out of the spectrum. ``last`` is where the
+        lane's descent stands.
         """
         landscape = self.landscape.take(lane)
         end, norm, spectrum = settle(landscape, point)
@@ -235,7 +252,7 @@ class NewtonJudge:
         dead = self.units.neurons_die and shortest < TOLERANCES.dead_neuron * self.units.gradient
         curved = np.sort(spectrum[np.argsort(np.abs(spectrum), kind="stable")[landscape.gauge :]])
         outcome = Outcome.DEGENERATE if dead else self._name(value, float(curved[0]))
-        ledger.close(lane, end, point, value, norm, outcome)
+        ledger.close(lane, end, last, value, norm, outcome)
 
     def _name(self, value: float, smallest: float) -> Outcome:
         """Return the outcome of a stationary point with this value and smallest eigenvalue."""
