@@ -325,6 +325,11 @@ def test_prove_check_explain(earnshaw, tmp_path):
     code, out, _ = earnshaw("check", *files)
     assert code == 0
     assert out.count("VERIFIED") == 3
+    assert earnshaw("check", "certs")[:2] == (0, out)
+    (tmp_path / "nothing").mkdir()
+    code, _, err = earnshaw("check", "nothing")
+    assert code == 2
+    assert "holds no .json file" in err
     text = (tmp_path / files[1]).read_text()
     (tmp_path / "bad.json").write_text(
         text.replace('"n": 6', '"n": 7') if '"n": 6' in text else text.replace('"n":6', '"n":7')

@@ -150,6 +150,6 @@ def _show(result: Fit, folder: Path) -> None:
     elif ball is not None:
         text = f"  not proved: {ball.reason}"
     else:
-        text = "  no proof was tried (the data are large, or the activation is your own)"
+        text = "  no proof was tried (the solution is not isolated, the data are large, or the activation is your own)"
     out.print(f"  isolated: {'yes' if result.isolated else 'no'}\n{text}", soft_wrap=True, markup=False)
     out.print(f"weights.npy, curve.npz, curve.png and fit.json in [bold]{folder}[/]", soft_wrap=True)

@@ -103,7 +103,7 @@ def _show(point: Target, proof: Proof) -> None:
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Certificates.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Certificates, or folders of them.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, and nothing else.")] = False,
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
@@ -115,7 +115,7 @@ def check(
         from earnshaw.proof import check as check_file
 
         good = True
-        for path in files:
+        for path in (file for given in files for file in _certificates(given)):
             result = check_file(path)
             good &= result.verified
             if as_json:
@@ -123,6 +123,16 @@ def check(
             else:
                 out.print(f"{path}: {result}", soft_wrap=True, markup=False)
         raise typer.Exit(0 if good else CLAIM_FAILED)
+
+
+def _certificates(given: Path) -> list[Path]:
+    """Return a file as it is, and the certificates of a folder."""
+    if not given.is_dir():
+        return [given]
+    found = sorted(given.glob("*.json"))
+    if not found:
+        raise InputError(f"the folder {given} holds no .json file; give certificates, or a folder that prove wrote")
+    return found
 
 
 def explain(

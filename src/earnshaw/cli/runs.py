@@ -78,7 +78,10 @@ def show_run(
             outcomes = ", ".join(f"{count} {name}" for name, count in record["outcomes"].items())
             low, high = record["spurious_interval"]
             out.print(f"[bold]k={record['k']} n={record['n']}[/]  {record['runs']} runs: {outcomes}")
-            out.print(f"  spurious {record['spurious_percent']:.1f}% (95%: {low:.1f} - {high:.1f})")
+            if "CONVERGED" in record["outcomes"]:
+                out.print("  the global minimum is not known, so no minimum can be called spurious")
+            else:
+                out.print(f"  spurious {record['spurious_percent']:.1f}% (95%: {low:.1f} - {high:.1f})")
             if record["families"]:
                 table = Table("family", "runs", "objective", "smallest eigenvalue", box=None, header_style="bold")
                 for index, family in enumerate(record["families"]):

@@ -137,7 +137,7 @@ class _Piece:
         return book, self._trace() if stopping.trace else None
 
     def _steps(self, count: int) -> tuple[Any, jax.Array]:
-        return _advance(self.descent, self.judge.report, self.local, self.state, jnp.asarray(count))
+        return _advance(self.descent, self.judge.report, self.local, self.state, np.int64(count))
 
     def _points(self) -> np.ndarray:
         """Return the points of the block, without what was padded."""

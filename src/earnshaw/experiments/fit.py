@@ -201,7 +201,8 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
         point = end.point
         progress(0.9, "proof")
         small = len(rows) * plan.neurons <= PROOF_NUMBERS and rows.dimension <= PROOF_DIMENSION
-        provable = plan.prove and small and plan.activation in ("sigmoid", "tanh", "erf")
+        isolated = name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict
+        provable = plan.prove and isolated and small and plan.activation in ("sigmoid", "tanh", "erf")
         ball = prove_convexity(np.asarray(rows.x), np.asarray(rows.y), point, plan.activation) if provable else None
         progress(1.0, "done")
     return Fit(
@@ -265,7 +266,9 @@ def name_end(end: NewtonEnd) -> Outcome:
         return Outcome.UNDECIDED
     if end.value < ZERO_RISK:
         return Outcome.GLOBAL
-    return Outcome.CONVERGED if end.spectrum[0] > TOLERANCES.strict else Outcome.SADDLE
+    if end.spectrum[0] > TOLERANCES.strict:
+        return Outcome.CONVERGED
+    return Outcome.SADDLE if end.spectrum[0] < -TOLERANCES.strict else Outcome.UNDECIDED
 
 
 def _curve(trace: Trace, lane: int) -> Curve:

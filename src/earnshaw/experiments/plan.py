@@ -25,7 +25,7 @@ def default_batch(problem: TwoLayer) -> int:
     if jax.default_backend() != "cpu":
         return 16_384
     pairs = problem.students * (problem.students + problem.teachers)
-    return 64 if pairs <= 100 else 32 if pairs <= 300 else 16  # more would fill no vector better, and empty out later
+    return 64 if pairs <= 300 else 32
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,10 @@ def sweep_page(folder: Path, out: Path) -> Page:
     manifest = read_json(folder / "manifest.json") if (folder / "manifest.json").exists() else None
     if manifest is None:
         raise InputError(f"{folder} is not a run folder (it has no manifest.json); give one that earnshaw sweep wrote")
+    if manifest["identity"]["kind"] != "sweep":
+        raise InputError(
+            f"{folder} holds another network than two layers; look at it with earnshaw runs show or earnshaw runs export"
+        )
     records = load_summaries(folder)
     if not records:
         raise InputError(f"{folder} has no finished setting yet; run the sweep again to go on")

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.numerics import lane_keys
+from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import TwoLayer
 
 
@@ -68,13 +68,25 @@ class Sphere:
 def _draw(problem: TwoLayer, seed: int, lanes: np.ndarray, place: Any) -> np.ndarray:
     """Return normal numbers, the weights put in their place, the output weights (if they are learned) as they are."""
     keys = lane_keys(seed, lanes)
-    weights = place(np.asarray(_normal(keys, (problem.students, problem.dimension))))
+    weights = place(_normal(keys, (problem.students, problem.dimension)))
     if not problem.trainable_output:
         return weights
     charges = _normal(jax.vmap(lambda key: jax.random.fold_in(key, 2))(keys), (problem.students, 1))
-    return np.concatenate([weights, np.asarray(charges)], -1)
+    return np.concatenate([weights, charges], -1)
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _normal(keys: jax.Array, shape: tuple[int, int]) -> jnp.ndarray:
-    return jax.vmap(lambda key: jax.random.normal(key, shape))(keys)
+def _normal(keys: jax.Array, shape: tuple[int, int]) -> np.ndarray:
+    """Return normal numbers (lanes, *shape).
+
+    The i-th number of a key does not depend on how many are drawn, so that a program for the next power of two serves
+    all smaller sizes.
+    """
+    count, room = math.prod(shape), 1 << (math.prod(shape) - 1).bit_length()
+    spare = (1 << (len(keys) - 1).bit_length()) - len(keys)
+    everyone = jnp.concatenate([keys, jnp.broadcast_to(keys[:1], (spare,))]) if spare else keys
+    return np.asarray(_normals(everyone, room))[: len(keys), :count].reshape(-1, *shape)
+
+
+@functools.partial(compiled, static_argnums=1)
+def _normals(keys: jax.Array, count: int) -> jax.Array:
+    return jax.vmap(lambda key: jax.random.normal(key, (count,)))(keys)
