@@ -50,9 +50,10 @@ def flow_end(landscape: Landscape, point: np.ndarray, low: float, still: float) 
 
     moving.terminal = above.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
     try:
-        path = solve_ivp(
-            slope, (0.0, TIME), point.ravel(), "BDF", jac=curvature, events=(moving, above), rtol=1e-6, atol=1e-9
-        )
-    except _Spent:
+        with np.errstate(all="ignore"):  # a trial step may reach a zero neuron; the method then takes a shorter one
+            path = solve_ivp(
+                slope, (0.0, TIME), point.ravel(), "BDF", jac=curvature, events=(moving, above), rtol=1e-6, atol=1e-9
+            )
+    except (_Spent, ValueError):  # SciPy raises ValueError for a matrix with NaN
         return None
     return path.y[:, -1].reshape(shape) if path.status == 1 and np.isfinite(path.y[:, -1]).all() else None
