@@ -296,6 +296,14 @@ def test_runs_list_show_and_export(earnshaw):
     assert {row["outcome"] for row in rows} <= {"GLOBAL", "DEGENERATE", "SPURIOUS", "SADDLE", "UNDECIDED"}
 
 
+def test_nothing_is_called_spurious_where_the_global_minimum_is_not_known(earnshaw):
+    earnshaw("sweep", "-k", "2", "-n", "1", "--runs", "4", "--out", "runs/few")
+    code, out, _ = earnshaw("runs", "show", "runs/few")
+    assert code == 0
+    assert "global minimum is not known" in out
+    assert "spurious 0.0%" not in out
+
+
 def minimum(k=6):
     """Return a point close to the minimum of Example 1."""
     weights = np.full((k, k), -0.0504)

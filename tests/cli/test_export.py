@@ -73,3 +73,10 @@ def test_a_folder_that_is_none_prints_no_heading(tmp_path):
     code, out, err = export(tmp_path)
     assert (code, out) == (2, "")
     assert "not a run folder" in err
+
+
+def test_a_page_about_a_convolutional_sweep_is_refused_in_one_sentence(place):
+    result = CliRunner().invoke(app, ["report", str(place / "conv")])
+    assert result.exit_code == 2
+    assert "runs export" in result.stderr
+    assert not (place / "conv" / "report.html").exists()

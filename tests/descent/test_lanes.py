@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, descend
+from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, descend, run_lanes
+from earnshaw.descent.judge import NewtonJudge
 from earnshaw.experiments import sweep
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
@@ -204,6 +205,21 @@ def test_the_batch_changes_no_outcome_and_moves_no_end_point():
         # Global runs are stopped on their way, at the same step.
         assert np.array_equal(other.steps, one.steps)
         np.testing.assert_allclose(other.weights, one.weights, atol=1e-9)
+
+
+@pytest.mark.parametrize(("k", "n"), [(3, 3), (2, 3)])
+def test_padding_changes_only_last_bits(k, n):
+    """Odd sizes are computed with neurons of charge 0 and a dimension more; nobody notices."""
+    problem = TwoLayer(standard_teacher(k), students=n)
+    energy, limits = landscape(problem), Stopping()
+    judge, starts = NewtonJudge.of(problem, energy, DEFAULT, limits), Xavier().draw(problem, 0, LANES)
+    plain, padded = (
+        run_lanes(energy, DEFAULT, judge, limits, starts, LANES, 8, padded=padded)[0] for padded in (False, True)
+    )
+    assert np.array_equal(padded.outcome, plain.outcome)
+    assert np.array_equal(padded.steps, plain.steps)
+    assert padded.points.shape == starts.shape
+    np.testing.assert_allclose(padded.points, plain.points, atol=1e-9)
 
 
 def test_order_changes_no_bit(six):

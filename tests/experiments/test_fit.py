@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome
+from earnshaw.descent.dense_newton import NewtonEnd
 from earnshaw.errors import InputError
 from earnshaw.experiments import fit as fitting
-from earnshaw.experiments.fit import Begin, FitPlan, check_folder, fit
+from earnshaw.experiments.fit import Begin, FitPlan, check_folder, fit, name_end
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
@@ -82,3 +83,11 @@ def test_settings_and_folders_are_checked(tmp_path):
         check_folder(tmp_path)
     with pytest.raises(InputError, match="is a file"):
         check_folder(tmp_path / "note.txt")
+
+
+@pytest.mark.parametrize(
+    ("smallest", "outcome"), [(1e-3, Outcome.CONVERGED), (-1e-3, Outcome.SADDLE), (1e-20, Outcome.UNDECIDED)]
+)
+def test_an_end_is_named_by_its_curvature(smallest, outcome):
+    end = NewtonEnd(np.zeros((1, 2)), 0.1, 0.0, np.array([smallest, 1.0]), (), ())
+    assert name_end(end) is outcome

@@ -14,6 +14,7 @@ from earnshaw.descent import Outcome, Runs, Stopping
 from earnshaw.errors import InputError
 from earnshaw.experiments import Interrupted, Plan, Setting, families, load_summaries, run_plan, sweep
 from earnshaw.experiments import sweep as sweep_function
+from earnshaw.experiments.sweep import _in_turn
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.store import read_json, read_npz
@@ -147,6 +148,15 @@ def test_end_points_of_unknown_rank_are_kept_but_not_called_spurious(tmp_path):
     assert record["mean_objective"] is None
     assert [family["count"] for family in record["families"]] == [8]
     assert read_npz(tmp_path / "run" / "k2-n1.npz")["weights"].shape == (8, 1, 2)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_workers_begin_with_settings_far_apart(workers):
+    settings = tuple(Setting(TwoLayer(standard_teacher(k))) for k in range(1, 8))
+    plan = Plan(settings=settings, runs=600)
+    order = [name for _, name, _ in _in_turn(plan, list(settings), workers)]
+    assert sorted(order) == sorted(name for setting in settings for name, _ in plan.pieces(setting))
+    assert len({name.split("-")[0] for name in order[:workers]}) == workers
 
 
 # ---- the same bytes ----------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
     parts = [
         Text("1 < 2 & *so* on"),
         Code("a <b>"),
-        Table(["x"], [["<i>"]], folded="more"),
+        Folded("more", [Table(["x"], [["<i>"]])]),
         Figure(tmp_path / "a.svg", 'a "b"'),
         Folded("open me", [Text("hidden <words>")]),
     ]

@@ -1,9 +1,11 @@
 """Starts have the stated distribution, and belong to seed and lane alone."""
 
+import jax
 import numpy as np
 import pytest
 import scipy.stats
 
+from earnshaw.numerics import lane_keys
 from earnshaw.problems import TwoLayer
 from earnshaw.starts import Normal, Sphere, Xavier, start
 
@@ -61,3 +63,12 @@ def test_the_records_tell_starts_apart():
     assert float.fromhex(records[1]["scale"]) == 0.3
     assert all(first != second for i, first in enumerate(records) for second in records[:i])
     assert start("normal:0.3") == STARTS[1]
+
+
+@pytest.mark.parametrize("lanes", [1, 5, 8])
+def test_numbers_do_not_depend_on_how_many_are_drawn_together(lanes):
+    """A larger program serves smaller sizes; each lane's numbers are those that its own key gives for its own shape."""
+    problem = TwoLayer(np.eye(5), students=3)
+    keys = lane_keys(7, np.arange(lanes))
+    expected = np.stack([jax.random.normal(key, (3, 5)) for key in keys]) / np.sqrt(5)
+    np.testing.assert_array_equal(Xavier().draw(problem, 7, np.arange(lanes)), expected)

@@ -107,13 +107,12 @@ def _saddle(path: Path, quick: bool, progress: Callable[[float, str], None]) -> 
 
 
 def _overview(path: Path, quick: bool, progress: Callable[[float, str], None]) -> str:
-    from importlib.resources import as_file, files
-
     from earnshaw.experiments.scenes import shipped_minimum, split_scene
     from earnshaw.plots.overview import ProvedMinimum, overview_figure
     from earnshaw.proof import Certificate, check
+    from earnshaw.proof.shipped import shipped_certificate
 
-    with as_file(files("earnshaw") / "data" / "k6-minimum.json") as file:
+    with shipped_certificate() as file:
         verified, document = check(file), Certificate.load(file).document
     if not verified.verified:
         raise InputError(f"the shipped certificate is rejected ({verified.reason}); install earnshaw anew")

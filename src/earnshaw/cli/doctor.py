@@ -128,11 +128,11 @@ def _certificate() -> tuple[bool, str]:
     """Check the certificate that comes with the package, and that the checker notices when it is altered."""
     import json
     import tempfile
-    from importlib.resources import as_file, files
 
     from earnshaw.proof import check
+    from earnshaw.proof.shipped import shipped_certificate
 
-    with as_file(files("earnshaw") / "data" / "k6-minimum.json") as path:
+    with shipped_certificate() as path:
         result = check(path)
         text = path.read_text()
     with tempfile.TemporaryDirectory() as folder:

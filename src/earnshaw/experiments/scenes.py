@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from importlib.resources import files
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +13,10 @@ from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.summary import families
 from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.landscapes.splitting import split_neuron
+from earnshaw.numerics import compiled
 from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.proof import Certificate
+from earnshaw.proof.shipped import shipped_certificate
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,9 @@ class SplitScene:
 
 def shipped_minimum() -> np.ndarray:
     """Return the weights (6, 6) of the proved minimum whose certificate comes with the package."""
-    record = json.loads((files("earnshaw") / "data" / "k6-minimum.json").read_text())
-    return np.array([[float.fromhex(entry) for entry in row] for row in record["center"]])
+    with shipped_certificate() as path:
+        center = Certificate.load(path).document["center"]
+    return np.array([[float.fromhex(entry) for entry in row] for row in center])
 
 
 def split_scene(maps: int = 24, resolution: int = 61, push: float = 0.15, steps: int = 2500) -> SplitScene:
@@ -159,7 +161,7 @@ def _descend(energy: TwoLayerLandscape, start: np.ndarray, steps: int, every: in
     """Return the iterates of plain gradient descent at every tenth step, their losses, and the steps."""
     length = GradientDescent().step
 
-    @jax.jit
+    @compiled
     def walk(point: jax.Array) -> jax.Array:
         def some(point: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
             onward = jax.lax.fori_loop(0, every, lambda _, p: p - length * energy.gradient(p), point)

@@ -43,7 +43,6 @@ class Table:
     headings: Sequence[str]
     rows: Sequence[Sequence[str]]
     marked: frozenset[int] = frozenset()
-    folded: str = ""  # when given, the table opens on a click on these words
 
     def html(self) -> str:
         """Return the table, in a box that scrolls sideways on a narrow screen."""
@@ -52,8 +51,7 @@ class Table:
             f"<tr{' class=mark' if index in self.marked else ''}>{''.join(map(_cell, row))}</tr>"
             for index, row in enumerate(self.rows)
         )
-        table = f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        return f"<details><summary>{escape(self.folded)}</summary>{table}</details>" if self.folded else table
+        return f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from earnshaw.papers import Comparison
-from earnshaw.report.page import Code, Figure, Part, Section, Table, Text
+from earnshaw.report.page import Code, Figure, Folded, Part, Section, Table, Text
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def reproduction_section(item: Reproduced) -> Section:
     if rows:
         headings = ["setting", "quantity", "ours", "printed", "test", "agrees"]
         words = f"{good} of {len(rows)} compared numbers agree"
-        parts += [] if item.folded else [Text(words + ":")]
-        parts.append(Table(headings, rows, failed, folded=words if item.folded else ""))
+        table = Table(headings, rows, failed)
+        parts += [Folded(words, [table])] if item.folded else [Text(words + ":"), table]
     parts += [Text("To rerun this piece, in full:"), Code(item.command)]
     return Section(item.title, parts)
