@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, descend, run_lanes
-from earnshaw.descent.judge import NewtonJudge
+from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.experiments import sweep
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher

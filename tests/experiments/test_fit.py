@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome
-from earnshaw.descent.dense_newton import NewtonEnd
+from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.errors import InputError
 from earnshaw.experiments import fit as fitting
 from earnshaw.experiments.fit import Begin, FitPlan, check_folder, fit, name_end

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.gradient_descent import GradientDescent
-from earnshaw.descent.judge import NewtonJudge
+from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.lanes import run_lanes
+from earnshaw.descent.optimizers.gradient_descent import GradientDescent
 from earnshaw.descent.outcomes import Outcome, Runs, Trace
 from earnshaw.descent.stopping import Stop, Stopping
 from earnshaw.landscapes import landscape

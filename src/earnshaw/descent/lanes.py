@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.judge import Judge
+from earnshaw.descent.judges.newton import Judge
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.outcomes import Trace
 from earnshaw.descent.stopping import Stopping

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.critical import critical_points
-from earnshaw.descent.nodewise import log_nodewise_descent, nodewise_descent
-from earnshaw.descent.projected import projected_descent
-from earnshaw.descent.second_gd import second_gd
+from earnshaw.descent.newton.critical import critical_points
+from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_descent
+from earnshaw.descent.optimizers.projected import projected_descent
+from earnshaw.descent.optimizers.second_gd import second_gd
 from earnshaw.landscapes.charges import ChargeLandscape
 from earnshaw.landscapes.sphere import SphereLandscape
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.projected import projected_descent
+from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.landscapes.circle import CircleLandscape, turned
 
 

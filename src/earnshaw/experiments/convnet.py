@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Ledger, Outcome, Stopping, run_lanes
-from earnshaw.descent.convnet import BarrierJudge, check_step
+from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_reduced import Axes, reduce_arrays, reduce_lanes
@@ -149,7 +149,7 @@ def run_convnets(
     """Run Algorithm 1 from starts (lanes, p + k), one teacher a lane, and decide each by the proved rule.
 
     The runs are computed in five coordinates; the ledger holds reduced points, which the axes lift. A run whose step is
-    too long for the rule (:func:`~earnshaw.descent.convnet.longest_step`) stays undecided.
+    too long for the rule (:func:`~earnshaw.descent.judges.barrier.longest_step`) stays undecided.
     """
     reduced, points, axes = reduce_lanes(energy, starts)
     return run_reduced(reduced, points, descent, stopping, lanes, cancelled), axes

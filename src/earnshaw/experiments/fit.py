@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
-from earnshaw.descent.budget import BudgetJudge
-from earnshaw.descent.dense_newton import NewtonEnd, dense_newton
+from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.data import check_size

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
-from earnshaw.descent.budget import BudgetJudge
+from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.experiments.fit import STATIONARY, FitPlan, descend_risk, name_end, safe_step
 from earnshaw.experiments.sweep import Interrupted
 from earnshaw.landscapes.empirical import EmpiricalRisk

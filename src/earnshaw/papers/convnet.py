@@ -8,9 +8,9 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent import Outcome, follow, hypotheses, monitors, phases
-from earnshaw.descent.convnet_monitors import Trajectory
+from earnshaw.descent import Outcome
 from earnshaw.experiments import ConvPlan, best_of_four, run_conv_plan
+from earnshaw.experiments.convnet_monitors import Trajectory, follow, hypotheses, monitors, phases
 from earnshaw.landscapes import ConvNetLandscape
 from earnshaw.landscapes.convnet_reduced import reduce_lanes
 from earnshaw.numerics import two_proportions

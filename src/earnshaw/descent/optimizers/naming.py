@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.flow import Flow
-from earnshaw.descent.gradient_descent import GradientDescent
-from earnshaw.descent.newton_trust_region import NewtonTrustRegion
-from earnshaw.descent.optax_descent import Optax
-from earnshaw.descent.perturbed import PerturbedDescent
-from earnshaw.descent.stochastic import StochasticDescent
+from earnshaw.descent.optimizers.flow import Flow
+from earnshaw.descent.optimizers.gradient_descent import GradientDescent
+from earnshaw.descent.optimizers.newton_trust_region import NewtonTrustRegion
+from earnshaw.descent.optimizers.optax_descent import Optax
+from earnshaw.descent.optimizers.perturbed import PerturbedDescent
+from earnshaw.descent.optimizers.stochastic import StochasticDescent
 from earnshaw.errors import InputError
 from earnshaw.problems import load_function
 

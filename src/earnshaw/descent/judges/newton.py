@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.creep import flow_end
-from earnshaw.descent.gradient_descent import GradientDescent
 from earnshaw.descent.ledger import Ledger
-from earnshaw.descent.newton import polish, settle
+from earnshaw.descent.newton.creep import flow_end
+from earnshaw.descent.newton.polish import polish, settle
+from earnshaw.descent.optimizers.gradient_descent import GradientDescent
 from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stop, Stopping
 from earnshaw.landscapes import TwoLayerLandscape

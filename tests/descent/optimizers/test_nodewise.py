@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.descent.nodewise import climb_log_field, log_nodewise_descent
+from earnshaw.descent.optimizers.nodewise import climb_log_field, log_nodewise_descent
 from earnshaw.experiments.charges import reach_one, recover
 from earnshaw.landscapes.charges import ChargeLandscape
 from earnshaw.potentials.radial import AlmostYukawa

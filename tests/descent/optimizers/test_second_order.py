@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, NewtonTrustRegion
-from earnshaw.descent.critical import critical_points
-from earnshaw.descent.hessian_descent import hessian_descent, hessian_step
-from earnshaw.descent.projected import projected_descent
-from earnshaw.descent.second_gd import membership, second_gd
+from earnshaw.descent.newton.critical import critical_points
+from earnshaw.descent.optimizers.hessian_descent import hessian_descent, hessian_step
+from earnshaw.descent.optimizers.projected import projected_descent
+from earnshaw.descent.optimizers.second_gd import membership, second_gd
 from earnshaw.landscapes.charges import ChargeLandscape
 from earnshaw.numerics import lane_keys
 from earnshaw.potentials.radial import AlmostYukawa, Variant

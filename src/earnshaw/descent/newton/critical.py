@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from earnshaw.descent.hessian_descent import SecondOrder, flat
+from earnshaw.descent.optimizers.hessian_descent import SecondOrder, flat
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("point", "gradient_norm"), meta_fields=())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax
 import numpy as np
 
-from earnshaw.descent.judge import stationarity
+from earnshaw.descent.judges.newton import stationarity
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stopping

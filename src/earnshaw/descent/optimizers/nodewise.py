@@ -10,7 +10,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from earnshaw.descent.second_gd import second_gd
+from earnshaw.descent.optimizers.second_gd import second_gd
 from earnshaw.landscapes.charges import ChargeLandscape
 
 CREDIBLE = 1e-10  # a field below this share of its terms may be rounding

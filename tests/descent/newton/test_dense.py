@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
-from earnshaw.descent.budget import BudgetJudge
-from earnshaw.descent.dense_newton import dense_newton
+from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.newton.dense import dense_newton
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights

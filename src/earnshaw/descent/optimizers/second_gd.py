@@ -9,7 +9,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from earnshaw.descent.hessian_descent import SecondOrder, hessian_step, norms
+from earnshaw.descent.optimizers.hessian_descent import SecondOrder, hessian_step, norms
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("gradient_norm", "curvature"), meta_fields=())

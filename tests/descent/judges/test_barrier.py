@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
-from earnshaw.descent.convnet import BarrierJudge, check_step, longest_step
+from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_reduced import reduce_lanes

@@ -1,0 +1,1 @@
+"""Judges: who decides what became of a lane."""

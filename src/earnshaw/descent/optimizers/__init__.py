@@ -1,0 +1,1 @@
+"""Algorithms that take steps: one file each, and how they are named."""
