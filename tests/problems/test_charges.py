@@ -31,8 +31,8 @@ def test_json_keeps_every_bit_and_what_the_law_needs():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Charges(np.ones(3)), "one charge a row"),
-        (lambda: Charges([[1.0, float("nan")]]), "NaN"),
+        (lambda: Charges(np.ones(3)), "one a row"),
+        (lambda: Charges([[1.0, float("nan")]]), "value nan in row"),
         (lambda: Charges([[1j, 0]]), "complex"),
         (lambda: Charges(np.eye(2), [1.0]), "one number for each of the 2 protons"),
         (lambda: Charges(np.eye(2), electrons=0), "whole number from 1"),

@@ -43,8 +43,8 @@ def test_json_is_exact_and_reads_back():
     [
         ([0.0, 0.0], OUTPUTS, "must not be zero"),
         (FILTER, [0.0], "must not be zero"),
-        ([np.nan, 1.0], OUTPUTS, "NaN"),
-        (FILTER, [np.inf], "infinite"),
+        ([np.nan, 1.0], OUTPUTS, "value nan in entry"),
+        (FILTER, [np.inf], "value inf in entry"),
         ([[1.0, 2.0]], OUTPUTS, "shape"),
         (FILTER, [], "shape"),
         ([1j, 1.0], OUTPUTS, "complex"),

@@ -1,7 +1,29 @@
 """Problems: what a student network is asked to learn, as frozen plain data (no JAX, no computing)."""
 
 from earnshaw.problems.activations import Activation, activation, load_function
-from earnshaw.problems.convnet import ConvNet
-from earnshaw.problems.two_layer import TwoLayer, problem_from_json, standard_teacher
+from earnshaw.problems.base import Problem, Symmetry, problem_from_json
+from earnshaw.problems.charges import ChargeLaw, Charges
+from earnshaw.problems.convnet import ConvNet, RandomConvNets
+from earnshaw.problems.data import Data
+from earnshaw.problems.deep import DeepTanh
+from earnshaw.problems.logistic import Labels, Logistic
+from earnshaw.problems.two_layer import TwoLayer, standard_teacher
 
-__all__ = ["Activation", "ConvNet", "TwoLayer", "activation", "load_function", "problem_from_json", "standard_teacher"]
+__all__ = [
+    "Activation",
+    "ChargeLaw",
+    "Charges",
+    "ConvNet",
+    "Data",
+    "DeepTanh",
+    "Labels",
+    "Logistic",
+    "Problem",
+    "RandomConvNets",
+    "Symmetry",
+    "TwoLayer",
+    "activation",
+    "load_function",
+    "problem_from_json",
+    "standard_teacher",
+]

@@ -119,6 +119,18 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
     raise InputError(f"unknown activation {given!r}; choose one of {KNOWN}, or module:function for your own")
 
 
+def recorded_activation(name: str, digest: str | None, functions: bool) -> Activation:
+    """Return the activation that a record names, if it is still the same; ``functions``: may a user's code be loaded?"""
+    if digest is not None and not functions:
+        raise InputError(f"the problem's activation {name!r} is a user's function, and loading it was not allowed")
+    if digest is None and is_function_name(name):
+        raise InputError(f"the problem's activation {name!r} is a user's function, but its digest is missing")
+    found = activation(name)
+    if found.digest != digest:
+        raise InputError(f"the activation {name!r} is not the function that the problem was made with; it has changed")
+    return found
+
+
 def is_function_name(name: str) -> bool:
     """Whether this is ``module:function`` or ``file.py:function`` rather than a name of ours."""
     kind, colon, _ = name.partition(":")

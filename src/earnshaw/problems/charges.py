@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.base import Array, Problem, Symmetry, check_keys, classes, hexed, reals, unhexed, whole
 
-Array = NDArray[np.float64]
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
 ON_SPHERE = ("polynomial", "sign")
 VARIANTS = ("T", "B", "S")
@@ -60,16 +60,24 @@ class ChargeLaw:
         """Return the parameters that matter for this law."""
         record: dict[str, Any] = {"name": self.name}
         if self.name in ("yukawa", "almost-yukawa"):
-            record["eigenvalue"] = float(self.eigenvalue).hex()
+            record["eigenvalue"] = hexed(self.eigenvalue)
         if self.name == "almost-yukawa":
-            record |= {"radius": float(self.radius).hex(), "variant": self.variant}
+            record |= {"radius": hexed(self.radius), "variant": self.variant}
         if self.name == "polynomial":
             record["degree"] = self.degree
         return record
 
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Read a law back; bad content raises :class:`InputError`."""
+        check_keys(record, {"name"}, {"eigenvalue", "radius", "variant", "degree"})
+        return cls(
+            **{key: unhexed(value) if key in ("eigenvalue", "radius") else value for key, value in record.items()}
+        )
+
 
 @dataclass(frozen=True, eq=False)
-class Charges:
+class Charges(Problem):
     r"""Moving charges (a_i, theta_i) among fixed charges (b_j, w_j), with the energy
 
     .. math::
@@ -97,6 +105,8 @@ class Charges:
     Reference: Panigrahy et al. (2018), equation (1) and section 4.
     """
 
+    network: ClassVar[str] = "charges"
+
     protons: Array
     proton_charges: Array = None  # type: ignore[assignment]  # ones, once validated
     electrons: int = None  # type: ignore[assignment]  # k, once validated
@@ -106,17 +116,16 @@ class Charges:
 
     def __post_init__(self) -> None:
         """Validate everything once."""
-        protons = _array("the protons", self.protons, 2)
+        protons = reals("the protons", self.protons, 2)
         k = len(protons)
-        charges = np.ones(k) if self.proton_charges is None else _array("proton_charges", self.proton_charges, 1)
+        charges = np.ones(k) if self.proton_charges is None else reals("proton_charges", self.proton_charges, 1)
         electrons = k if self.electrons is None else self.electrons
-        if isinstance(electrons, bool) or not isinstance(electrons, int | np.integer) or electrons < 1:
-            raise InputError(f"{self.electrons!r} electrons were asked for; use a whole number from 1")
+        electrons = whole("electrons", electrons, 1)
         if charges.shape != (k,):
             raise InputError(f"proton_charges has shape {charges.shape}; give one number for each of the {k} protons")
         moving = self.electron_charges
         if moving is not None:
-            moving = _array("electron_charges", moving, 1)
+            moving = reals("electron_charges", moving, 1)
             if moving.shape != (electrons,):
                 raise InputError(f"electron_charges has shape {moving.shape}; give one number for each of {electrons}")
         if not (math.isfinite(self.regularisation) and self.regularisation >= 0):
@@ -126,7 +135,7 @@ class Charges:
         for name, value in (
             ("protons", protons),
             ("proton_charges", charges),
-            ("electrons", int(electrons)),
+            ("electrons", electrons),
             ("electron_charges", moving),
         ):
             object.__setattr__(self, name, value)
@@ -136,35 +145,56 @@ class Charges:
         """The dimension d."""
         return self.protons.shape[1]
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of a point: positions (n, d), and a last column of charges where they are trained."""
+        return self.electrons, self.dimension + (self.electron_charges is None)
+
+    @property
+    def name(self) -> str:
+        """The file name: coulomb-d2-k4-n4."""
+        return f"{self.law.name}-d{self.dimension}-k{len(self.protons)}-n{self.electrons}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Protons k, electrons n and the dimension d."""
+        return {"k": len(self.protons), "n": self.electrons, "d": self.dimension}
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Electrons of equal charge, and coordinates in a way that exchanges protons of equal charge."""
+        moving = np.zeros(self.electrons) if self.electron_charges is None else self.electron_charges
+        columns = np.zeros(self.dimension, dtype=np.int64)
+        extra = int(self.electron_charges is None)
+        return Symmetry(classes(moving), columns, self.protons, classes(self.proton_charges), extra)
+
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form, numbers as hexadecimal floats."""
         record: dict[str, Any] = {
-            "kind": "charges",
-            "protons": [[float(x).hex() for x in row] for row in self.protons],
-            "proton_charges": [float(x).hex() for x in self.proton_charges],
+            "objective": f"charges/{self.law.name}",
+            "protons": hexed(self.protons),
+            "proton_charges": hexed(self.proton_charges),
             "electrons": self.electrons,
             "law": self.law.to_json(),
-            "regularisation": float(self.regularisation).hex(),
+            "regularisation": hexed(self.regularisation),
         }
         if self.electron_charges is not None:
-            record["electron_charges"] = [float(x).hex() for x in self.electron_charges]
+            record["electron_charges"] = hexed(self.electron_charges)
         return record
 
-
-def _array(name: str, values: ArrayLike, rank: int) -> Array:
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError("complex numbers")
-        array = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be real numbers ({error}); give an array") from None
-    if array.ndim != rank or 0 in array.shape:
-        wanted = "a matrix, one charge a row" if rank == 2 else "a vector, one number a charge"
-        raise InputError(f"{name} has shape {array.shape}; give {wanted}")
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} holds NaN or infinite numbers; all must be finite")
-    array.flags.writeable = False
-    return array
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        required = {"objective", "protons", "proton_charges", "electrons", "law", "regularisation"}
+        check_keys(record, required, {"electron_charges"})
+        return cls(
+            unhexed(record["protons"]),
+            unhexed(record["proton_charges"]),
+            record["electrons"],
+            unhexed(record["electron_charges"]) if "electron_charges" in record else None,
+            ChargeLaw.from_json(record["law"]),
+            unhexed(record["regularisation"]),
+        )
 
 
 def spread(dimension: int, factor: float) -> float:

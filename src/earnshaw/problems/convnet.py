@@ -5,40 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import fsum
-from typing import Any
+from math import fsum, sqrt
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
+from earnshaw.problems.base import Array, Problem, check_record, hexed, reals, unhexed, whole
 
-Array = NDArray[np.float64]
-OBJECTIVE = "convnet/relu"
 MAX_WEIGHTS = 100_000
 
 
 def _vector(name: str, values: ArrayLike) -> Array:
     """Return a validated read-only copy: a nonzero vector of finite numbers of a sane size."""
-    if np.iscomplexobj(values):
-        raise InputError(f"{name} holds complex numbers; give real ones")
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a vector of real numbers ({error})") from None
-    if vector.ndim != 1 or not 1 <= vector.size <= MAX_WEIGHTS:
-        raise InputError(f"{name} has shape {vector.shape}; give a vector of 1 to {MAX_WEIGHTS} numbers")
-    if not np.isfinite(vector).all():
-        raise InputError(f"{name} holds NaN or infinite entries; all must be finite")
+    vector = reals(name, values, 1)
+    if vector.size > MAX_WEIGHTS:
+        raise InputError(f"{name} has {vector.size} entries; use at most {MAX_WEIGHTS}")
     size = np.abs(vector).max()
     if not 1e-70 <= size <= 1e70:
         raise InputError(f"{name} has largest entry {size:.3g}; it must not be zero: rescale to 1e-70..1e70")
-    vector.flags.writeable = False
     return vector
 
 
 @dataclass(frozen=True, eq=False)
-class ConvNet:
+class ConvNet(Problem):
     r"""Learn :math:`y = \sum_{i=1}^k a^*_i\,[Z_i\cdot w^*]_+` from k independent patches :math:`Z_i \sim N(0, I_p)`.
 
     The student has the same form with a normalised filter (weight normalisation), and the loss is half the mean
@@ -55,6 +46,8 @@ class ConvNet:
 
     Reference: Du, Lee, Tian, Poczos & Singh (2018), section 1, equations (1)-(2).
     """
+
+    network: ClassVar[str] = "convnet"
 
     filter: Array
     output_weights: Array
@@ -73,6 +66,33 @@ class ConvNet:
     def patches(self) -> int:
         """Number k of patches and of output weights."""
         return self.output_weights.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape (p + k,) of a point: the filter, then the output weights."""
+        return (self.filter_size + self.patches,)
+
+    @property
+    def name(self) -> str:
+        """The file name: p20-k25."""
+        return f"p{self.filter_size}-k{self.patches}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
+        return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
+
+    @cached_property
+    def is_realisable(self) -> bool:
+        """The student has the teacher's size."""
+        return True
+
+    @property
+    def unprovable(self) -> str | None:
+        """Everything is decided by the teacher, once the filter can turn."""
+        return (
+            None if self.filter_size > 1 else "a filter of one weight cannot turn: both signs are minima; give p >= 2"
+        )
 
     @cached_property
     def total(self) -> float:
@@ -94,24 +114,16 @@ class ConvNet:
         return {
             "p": self.filter_size,
             "k": self.patches,
-            "filter": [float(x).hex() for x in self.filter],
-            "output_weights": [float(x).hex() for x in self.output_weights],
-            "objective": OBJECTIVE,
+            "filter": hexed(self.filter),
+            "output_weights": hexed(self.output_weights),
+            "objective": "convnet/relu",
         }
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> ConvNet:
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        required = {"p", "k", "filter", "output_weights", "objective"}
-        if not isinstance(record, Mapping) or set(record) != required:
-            raise InputError(f"a convolutional problem needs exactly the keys {sorted(required)}")
-        if record["objective"] != OBJECTIVE:
-            raise InputError(f"unknown objective {record['objective']!r}; a convolutional problem has {OBJECTIVE!r}")
-        try:
-            filter, output = ([float.fromhex(x) for x in record[key]] for key in ("filter", "output_weights"))
-        except (TypeError, ValueError, OverflowError) as error:
-            raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
-        problem = cls(filter, output)  # type: ignore[arg-type]
+        check_record(cls.network, record, {"p", "k", "filter", "output_weights"})
+        problem = cls(unhexed(record["filter"]), unhexed(record["output_weights"]))
         if (problem.filter_size, problem.patches) != (record["p"], record["k"]):
             raise InputError(
                 f"the filter has {problem.filter_size} and the output layer {problem.patches} weights, but p, k = "
@@ -119,10 +131,70 @@ class ConvNet:
             )
         return problem
 
-    def __eq__(self, other: object) -> bool:
-        """Two problems are equal when their exact JSON is."""
-        return isinstance(other, ConvNet) and self.to_json() == other.to_json()
 
-    def __hash__(self) -> int:
-        """Hash consistently with equality."""
-        return hash((self.filter.tobytes(), self.output_weights.tobytes()))
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RandomConvNets(Problem):
+    r"""A new random :class:`ConvNet` for every run: unit filters and unit output weights whose sum is :math:`S = \text{ratio}`.
+
+    With u the vector of ones, :math:`a^* = \frac{S}{k}u + \sqrt{1 - S^2/k}\;e`, e uniform among the unit vectors
+    orthogonal to u. The loss of the spurious point is the same for all of them.
+    """
+
+    network: ClassVar[str] = "random-convnet"
+
+    filter_size: int
+    patches: int
+    ratio: float
+
+    def __post_init__(self) -> None:
+        """Validate the sizes and the ratio."""
+        if self.filter_size < 2:
+            raise InputError(f"p = {self.filter_size} was asked for; a filter needs 2 weights or more to turn")
+        whole("patches", self.patches, 1, MAX_WEIGHTS)
+        most = sqrt(self.patches)
+        if not abs(self.ratio) <= most * (1 + 1e-15):
+            raise InputError(
+                f"the ratio S/|a*| = {self.ratio} is impossible with k = {self.patches} output weights: "
+                f"use {-most:.6g} to {most:.6g}"
+            )
+        if self.patches == 1 and abs(self.ratio) != 1:
+            raise InputError(f"with one output weight S/|a*| is 1 or -1, not {self.ratio}")
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape (p + k,) of a point."""
+        return (self.filter_size + self.patches,)
+
+    @property
+    def name(self) -> str:
+        """The file name: p20-k25-ratio0.5."""
+        return f"p{self.filter_size}-k{self.patches}-ratio{self.ratio:g}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Filter size p, patches k, and the ratio."""
+        return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
+
+    @cached_property
+    def is_realisable(self) -> bool:
+        """Every student has its teacher's size."""
+        return True
+
+    @property
+    def unprovable(self) -> str | None:
+        """A proof is about one teacher."""
+        return (
+            "every run has a teacher of its own; prove one of them with earnshaw prove --filter W.npy --outputs A.npy"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the exact JSON form."""
+        sizes = {"p": self.filter_size, "k": self.patches, "ratio": hexed(self.ratio)}
+        return sizes | {"objective": "random-convnet/relu"}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        check_record(cls.network, record, {"p", "k", "ratio"})
+        p, k = whole("filter weights", record["p"], 2), whole("patches", record["k"], 1)
+        return cls(filter_size=p, patches=k, ratio=unhexed(record["ratio"]))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, hexed, reals, unhexed, whole
+from earnshaw.problems.two_layer import TwoLayer
 
-Array = NDArray[np.float64]
 MAX_SAMPLES = 10**10
 
 
@@ -25,7 +26,7 @@ class Labels(Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Logistic:
+class Logistic(Problem):
     r"""Recover the neurons of :math:`\frac1K\sum_k \phi(w_k\cdot x)`, :math:`x \sim N(0, I_d)`, from n labelled inputs.
 
     In classification :math:`P(y = 1 | x)` is the network's value; in regression y is that value. What is minimised is
@@ -48,6 +49,8 @@ class Logistic:
     Reference: Fu, Chi & Liang (2018), equations (1)-(6).
     """
 
+    network: ClassVar[str] = "logistic"
+
     weights: Array
     samples: int
     labels: Labels = Labels.CLASSIFICATION
@@ -56,9 +59,10 @@ class Logistic:
 
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
-        object.__setattr__(self, "weights", _weights(self.weights))
-        if not 1 <= self.samples <= MAX_SAMPLES:
-            raise InputError(f"{self.samples} samples were asked for; use 1 to {MAX_SAMPLES}")
+        weights = reals("the weights", self.weights, 2)
+        _sizes(*weights.shape)
+        object.__setattr__(self, "weights", weights)
+        whole("samples", self.samples, 1, MAX_SAMPLES)
         if not isinstance(self.labels, Labels):
             raise InputError(f"labels={self.labels!r} was given; use Labels.CLASSIFICATION or Labels.REGRESSION")
         if not 0 <= self.seed < 2**63:
@@ -73,6 +77,37 @@ class Logistic:
     def dimension(self) -> int:
         """Dimension d of the inputs."""
         return self.weights.shape[1]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (K, d) of a point."""
+        return self.neurons, self.dimension
+
+    @property
+    def name(self) -> str:
+        """The file name: K3-d20-n5000."""
+        return f"K{self.neurons}-d{self.dimension}-n{self.samples}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Neurons, dimension and samples."""
+        return {"neurons": self.neurons, "d": self.dimension, "samples": self.samples}
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Neurons may be exchanged; coordinates may not."""
+        none = np.zeros(0, dtype=np.int64)
+        rows = np.zeros(self.neurons, dtype=np.int64)
+        return Symmetry(rows, np.arange(self.dimension), np.zeros((0, self.dimension)), none)
+
+    @property
+    def population(self) -> TwoLayer:
+        r"""The limit of infinitely many exact labels, a two-layer problem with output weights 1/K.
+
+        In classification the risk is larger by the constant :math:`\tfrac12 E[p(1-p)]`, p the network's value.
+        """
+        share = np.full(self.neurons, 1.0 / self.neurons)
+        return TwoLayer(self.weights, activation=self.activation, output_weights=share, student_output_weights=share)
 
     @cached_property
     def singular_values(self) -> Array:
@@ -92,16 +127,28 @@ class Logistic:
             "d": self.dimension,
             "samples": self.samples,
             "seed": self.seed,
-            "target": [[float(x).hex() for x in row] for row in self.weights],
+            "target": hexed(self.weights),
         }
 
-    def __eq__(self, other: object) -> bool:
-        """Two problems are equal when their exact JSON is."""
-        return isinstance(other, Logistic) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        """Hash consistently with equality."""
-        return hash((self.samples, self.seed, self.labels, self.activation, self.weights.tobytes()))
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        phi = check_record(cls.network, record, {"labels", "k", "d", "samples", "seed", "target"})
+        names = [kind.name.lower() for kind in Labels]
+        if record["labels"] not in names:
+            raise InputError(f"a problem's labels are {record['labels']!r}; known are {', '.join(names)}")
+        problem = cls(
+            unhexed(record["target"]),
+            record["samples"],
+            Labels[record["labels"].upper()],
+            phi,
+            record["seed"],
+        )
+        if problem.shape != (record["k"], record["d"]):
+            raise InputError(
+                f"the target has shape {problem.shape}, but k, d = {record['k']}, {record['d']} are stated"
+            )
+        return problem
 
 
 def gaussian_weights(neurons: int, dimension: int, seed: int) -> Array:
@@ -126,21 +173,3 @@ def unit_weights(neurons: int, dimension: int, seed: int, norm: float = 1.0) -> 
 def _sizes(neurons: int, dimension: int) -> None:
     if not 1 <= neurons <= dimension:
         raise InputError(f"{neurons} neurons in {dimension} dimensions were asked for; use 1 <= neurons <= dimension")
-
-
-def _weights(values: ArrayLike) -> Array:
-    try:
-        if np.iscomplexobj(values):
-            raise TypeError("complex numbers")
-        weights = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"the weights are not a matrix of real numbers ({error}); give K rows of d numbers") from None
-    if weights.ndim != 2 or 0 in weights.shape:
-        raise InputError(
-            f"the weights have shape {weights.shape}; give a matrix (neurons, dimension), one neuron a row"
-        )
-    if not np.isfinite(weights).all():
-        raise InputError("the weights hold NaN or infinite entries; all must be finite")
-    _sizes(*weights.shape)
-    weights.flags.writeable = False
-    return weights

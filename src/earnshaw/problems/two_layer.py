@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
-from earnshaw.problems.activations import Activation, activation, is_function_name
+from earnshaw.problems.activations import activation, recorded_activation
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, hexed, reals, unhexed, whole
 
-Array = NDArray[np.float64]
 MAX_NEURONS = 100_000
 
 
@@ -30,18 +30,9 @@ def standard_teacher(num_neurons: int, dimension: int | None = None) -> Array:
     return np.eye(num_neurons, dimension)
 
 
-def _matrix(name: str, values: ArrayLike) -> Array:
-    try:
-        matrix = _reals(values)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a matrix of real numbers ({error}); give k rows of d numbers") from None
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(f"{name} has shape {matrix.shape}; give a matrix (neurons, dimension), one neuron a row")
-    if not np.isfinite(matrix).all():
-        row, column = np.argwhere(~np.isfinite(matrix))[0]
-        raise InputError(
-            f"{name} has the value {matrix[row, column]} in row {row}, column {column}; all must be finite"
-        )
+def _neurons(name: str, values: ArrayLike) -> Array:
+    """Return a validated matrix of neurons, none of them 0."""
+    matrix = reals(name, values, 2)
     sizes = np.abs(matrix).max(axis=1)
     if not sizes.all():
         raise InputError(
@@ -49,37 +40,23 @@ def _matrix(name: str, values: ArrayLike) -> Array:
         )
     if sizes.min() < 1e-140 or sizes.max() > 1e140:
         raise InputError(f"{name} has neurons of size {sizes.min():.3g} to {sizes.max():.3g}; rescale to 1e-140..1e140")
-    matrix.flags.writeable = False
     return matrix
-
-
-def _reals(values: ArrayLike) -> Array:
-    """Return a new array of doubles; NumPy would only warn before it drops an imaginary part."""
-    if np.iscomplexobj(values):
-        raise TypeError("complex numbers")
-    return np.array(values, dtype=np.float64)
 
 
 def _charges(name: str, values: ArrayLike | None, count: int) -> Array | None:
     """Return a validated vector of output weights, or None when all of them are 1."""
     if values is None:
         return None
-    try:
-        vector = _reals(values)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not a vector of real numbers ({error}); give {count} numbers") from None
+    vector = reals(name, values, 1)
     if vector.shape != (count,):
         raise InputError(f"{name} has shape {vector.shape}; give one number for each of the {count} neurons")
-    if not np.isfinite(vector).all() or not vector.all():
-        raise InputError(f"{name} must be finite and nonzero, but holds {vector.tolist()}")
-    if (vector == 1).all():
-        return None
-    vector.flags.writeable = False
-    return vector
+    if not vector.all():
+        raise InputError(f"{name} must be nonzero, but holds {vector.tolist()}")
+    return None if (vector == 1).all() else vector
 
 
 @dataclass(frozen=True, eq=False)
-class TwoLayer:
+class TwoLayer(Problem):
     r"""Learn :math:`y = \sum_j b_j\,\sigma(v_j\cdot x)`, :math:`x \sim N(0, I_d)`, by a student of the same form.
 
     The loss is the population risk, half the mean squared error,
@@ -102,6 +79,8 @@ class TwoLayer:
         Whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
     """
 
+    network: ClassVar[str] = "two-layer"
+
     teacher: Array
     students: int = None  # type: ignore[assignment]  # k, once validated
     activation: Any = "relu"  # a name, a function or an Activation; an Activation, once validated
@@ -111,12 +90,9 @@ class TwoLayer:
 
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
-        teacher = _matrix("the teacher", self.teacher)
+        teacher = _neurons("the teacher", self.teacher)
         students = len(teacher) if self.students is None else self.students
-        if isinstance(students, bool) or not isinstance(students, int | np.integer) or not 1 <= students <= MAX_NEURONS:
-            raise InputError(
-                f"{self.students!r} student neurons were asked for; use a whole number from 1 to {MAX_NEURONS}"
-            )
+        students = whole("student neurons", students, 1, MAX_NEURONS)
         if self.trainable_output and self.student_output_weights is not None:
             raise InputError(
                 "student_output_weights are fixed, but trainable_output asks for ones that are learned; give one of the two"
@@ -124,9 +100,9 @@ class TwoLayer:
         object.__setattr__(self, "activation", activation(self.activation))
         object.__setattr__(self, "trainable_output", bool(self.trainable_output))
         object.__setattr__(self, "teacher", teacher)
-        object.__setattr__(self, "students", int(students))
+        object.__setattr__(self, "students", students)
         object.__setattr__(self, "output_weights", _charges("output_weights", self.output_weights, len(teacher)))
-        student_charges = _charges("student_output_weights", self.student_output_weights, int(students))
+        student_charges = _charges("student_output_weights", self.student_output_weights, students)
         object.__setattr__(self, "student_output_weights", student_charges)
 
     @property
@@ -143,6 +119,36 @@ class TwoLayer:
     def shape(self) -> tuple[int, int]:
         """Shape of a student: (n, d), or (n, d + 1) with trainable output weights."""
         return self.students, self.dimension + self.trainable_output
+
+    @property
+    def name(self) -> str:
+        """The file name: k10-n10."""
+        return f"k{self.teachers}-n{self.students}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Teacher neurons k, student neurons n and the dimension d."""
+        return {"k": self.teachers, "n": self.students, "d": self.dimension}
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Neurons of equal output weight, and coordinates in a way that exchanges teacher neurons of equal output weight."""
+        student = np.ones(self.students) if self.student_output_weights is None else self.student_output_weights
+        teacher = np.ones(self.teachers) if self.output_weights is None else self.output_weights
+        columns = np.zeros(self.dimension, dtype=np.int64)
+        return Symmetry(classes(student), columns, self.teacher, classes(teacher), int(self.trainable_output))
+
+    @property
+    def unprovable(self) -> str | None:
+        """The theorems are about ReLU networks that sum their neurons."""
+        if self.activation.kind != "relu":
+            return f"the activation is {self.activation}, and the theorems cover relu only"
+        if self.trainable_output:
+            return "the student's output weights are trained, and the theorems cover fixed ones, all equal to 1"
+        for name in ("output_weights", "student_output_weights"):
+            if getattr(self, name) is not None:
+                return f"{name} differ from 1, and the theorems cover networks that sum their neurons: leave them out"
+        return None
 
     def with_students(self, students: int) -> TwoLayer:
         """Return the same teacher with another number of student neurons."""
@@ -210,72 +216,37 @@ class TwoLayer:
             "n": self.students,
             "k": self.teachers,
             "d": self.dimension,
-            "target": [[float(x).hex() for x in row] for row in self.teacher],
+            "target": hexed(self.teacher),
             "objective": f"two-layer/{self.activation}",
         }
         if self.output_weights is not None:
-            record["output_weights"] = [float(x).hex() for x in self.output_weights]
+            record["output_weights"] = hexed(self.output_weights)
         if self.student_output_weights is not None:
-            record["student_output_weights"] = [float(x).hex() for x in self.student_output_weights]
+            record["student_output_weights"] = hexed(self.student_output_weights)
         if self.trainable_output:
             record["trainable_output"] = True
         if self.activation.digest is not None:
             record["activation_digest"] = self.activation.digest
         return record
 
-    def __eq__(self, other: object) -> bool:
-        """Two problems are equal when their exact JSON is."""
-        return isinstance(other, TwoLayer) and self.to_json() == other.to_json()
-
-    def __hash__(self) -> int:
-        """Hash consistently with equality."""
-        return hash((self.students, self.activation, self.teacher.shape, self.teacher.tobytes()))
-
-
-def problem_from_json(record: Mapping[str, Any], functions: bool = False) -> TwoLayer:
-    """Read a problem back from :meth:`TwoLayer.to_json`; bad content raises :class:`InputError`.
-
-    A record may name a function of a user's own, and loading that runs code: ``functions`` says that the record is
-    trusted so far. The function must still be the one that the record was made with.
-    """
-    required = {"n", "k", "d", "target", "objective"}
-    vectors = {"output_weights", "student_output_weights"}
-    optional = vectors | {"trainable_output", "activation_digest"}
-    if not isinstance(record, Mapping) or not required <= set(record) <= required | optional:
-        raise InputError(f"a problem needs the keys {sorted(required)}, and may have {sorted(optional)}")
-    network, _, name = str(record["objective"]).partition("/")
-    if network != "two-layer":
-        raise InputError(f"unknown objective {record['objective']!r}; this version knows two-layer/ACTIVATION")
-    if isinstance(record["n"], bool) or not isinstance(record["n"], int):
-        raise InputError(f"a problem's n must be a whole number, not {record['n']!r}")
-    if record.get("trainable_output", True) is not True:
-        raise InputError("a problem's trainable_output is true or left out")
-    try:
-        teacher = [[float.fromhex(x) for x in row] for row in record["target"]]
-        charges = {key: [float.fromhex(x) for x in record[key]] for key in vectors if key in record}
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
-    problem = TwoLayer(
-        teacher,  # type: ignore[arg-type]
-        students=record["n"],
-        activation=_recorded_activation(name, record.get("activation_digest"), functions),
-        trainable_output="trainable_output" in record,
-        **charges,  # type: ignore[arg-type]
-    )
-    if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
-        raise InputError(
-            f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        vectors = {"output_weights", "student_output_weights"}
+        sigma = check_record(
+            cls.network, record, {"n", "k", "d", "target"}, vectors | {"trainable_output", "activation_digest"}
         )
-    return problem
-
-
-def _recorded_activation(name: str, digest: str | None, functions: bool) -> Activation:
-    """Return the activation that a record names, if it is still the same."""
-    if digest is not None and not functions:
-        raise InputError(f"the problem's activation {name!r} is a user's function, and loading it was not allowed")
-    if digest is None and is_function_name(name):
-        raise InputError(f"the problem's activation {name!r} is a user's function, but its digest is missing")
-    found = activation(name)
-    if found.digest != digest:
-        raise InputError(f"the activation {name!r} is not the function that the problem was made with; it has changed")
-    return found
+        if record.get("trainable_output", True) is not True:
+            raise InputError("a problem's trainable_output is true or left out")
+        problem = cls(
+            unhexed(record["target"]),
+            students=whole("student neurons", record["n"], 1),
+            activation=recorded_activation(sigma, record.get("activation_digest"), functions),
+            trainable_output="trainable_output" in record,
+            **{key: unhexed(record[key]) for key in vectors if key in record},
+        )
+        if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
+            raise InputError(
+                f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"
+            )
+        return problem

@@ -1,0 +1,194 @@
+"""What every problem is: frozen plain data with an exact JSON form, the shape of a point, and the symmetries it declares."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from earnshaw.errors import InputError
+
+Array = NDArray[np.float64]
+Classes = NDArray[np.int64]
+
+NETWORKS: dict[str, type[Problem]] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Symmetry:
+    """Which rearrangements of a point's rows and columns the loss does not see, as data.
+
+    Attributes
+    ----------
+    rows : (n,) classes; rows of the point (neurons) of equal class may be exchanged.
+    columns : (d,) classes; columns (coordinates) of equal class may be exchanged, if that only exchanges anchors.
+    anchors : (k, d) matrix that stays where it is: the teacher, the protons; k may be 0.
+    anchor_rows : (k,) classes of the anchors.
+    extra : trailing columns of the point, beyond the d coordinates, that move with their row: trained output weights.
+    """
+
+    rows: Classes
+    columns: Classes
+    anchors: Array
+    anchor_rows: Classes
+    extra: int = 0
+
+
+def classes(values: ArrayLike) -> Classes:
+    """Number values so that equal ones share a number."""
+    return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
+
+
+class Problem:
+    """What a student is asked to learn. Subclasses are frozen dataclasses that name their network.
+
+    A record's ``objective`` is ``NETWORK/DETAIL``; :func:`problem_from_json` finds the reader by the network.
+    """
+
+    network: ClassVar[str]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Enter the class into the registry of readers."""
+        super().__init_subclass__(**more)
+        NETWORKS[cls.network] = cls
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of a point, which is one array."""
+        raise InputError(f"a problem of the network {self.network} has no single point; sweep or prove another kind")
+
+    @property
+    def name(self) -> str:
+        """What files about this problem are called."""
+        raise NotImplementedError
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The numbers that a table shows of it."""
+        raise NotImplementedError
+
+    @property
+    def symmetry(self) -> Symmetry | None:
+        """The declared symmetries; None where points are told apart by their losses alone."""
+        return None
+
+    @cached_property
+    def scale(self) -> float:
+        """The square scale of the loss."""
+        return 1.0
+
+    @cached_property
+    def is_realisable(self) -> bool:
+        """Whether the smallest loss is known to be 0."""
+        return False
+
+    @property
+    def unprovable(self) -> str | None:
+        """Why nothing can be proved about points of this problem, as the end of a sentence; None where proofs exist."""
+        return f"there are no proofs for the network {self.network}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back; bad content raises :class:`InputError`. ``functions``: may a user's code be loaded?"""
+        raise NotImplementedError
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the JSON form."""
+        text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        """Two problems are equal when their exact JSON is."""
+        return isinstance(other, Problem) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        """Hash consistently with equality."""
+        return hash(self.digest)
+
+
+def problem_from_json(record: Mapping[str, Any], functions: bool = False) -> Any:
+    """Read a problem of any kind back from its ``to_json``; bad content raises :class:`InputError`.
+
+    A record may name a function of a user's own, and loading that runs code: ``functions`` says that the record is
+    trusted so far. The function must still be the one that the record was made with.
+    """
+    objective = record.get("objective") if isinstance(record, Mapping) else None
+    network = objective.partition("/")[0] if isinstance(objective, str) else None
+    if network not in NETWORKS:
+        raise InputError(f"unknown objective {objective!r}; this version knows {', '.join(sorted(NETWORKS))}")
+    return NETWORKS[network].from_json(record, functions)
+
+
+# ---- what readers and validators share ----------------------------------------------------------------------------
+
+
+def hexed(values: ArrayLike) -> Any:
+    """Return numbers, nested as they are, as hexadecimal floats."""
+    array = np.asarray(values, dtype=np.float64)
+    return float(array).hex() if array.ndim == 0 else [hexed(entry) for entry in array]
+
+
+def unhexed(record: Any) -> Any:
+    """Return nested hexadecimal floats as numbers; anything else raises :class:`InputError`."""
+    if isinstance(record, list):
+        return [unhexed(entry) for entry in record]
+    try:
+        return float.fromhex(record)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"a problem's numbers must be hexadecimal floats ({error})") from None
+
+
+def check_record(network: str, record: Any, required: set[str], optional: Set[str] = frozenset()) -> str:
+    """Refuse a record of another network, or with other keys than its own; return what follows the network's name."""
+    if not isinstance(record, Mapping) or not required | {"objective"} <= set(record) <= required | optional | {
+        "objective"
+    }:
+        more = f", and may have {sorted(optional)}" if optional else ""
+        raise InputError(f"a problem of the network {network} needs the keys {sorted(required)}{more}")
+    kind, _, detail = str(record["objective"]).partition("/")
+    if kind != network:
+        raise InputError(f"unknown objective {record['objective']!r}; the network {network} was expected")
+    return detail
+
+
+def reals(name: str, values: ArrayLike, rank: int) -> Array:
+    """Return a read-only copy of real numbers: a vector or a matrix with at least one entry, all of them finite."""
+    kind, wanted = (("vector", "a vector, one number each"), ("matrix", "a matrix (neurons, dimension), one a row"))[
+        rank - 1
+    ]
+    try:
+        if np.iscomplexobj(values):  # NumPy would only warn before it drops an imaginary part
+            raise TypeError("complex numbers")
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: not a {kind} of real numbers ({error}); give {wanted}") from None
+    if array.ndim != rank or 0 in array.shape:
+        raise InputError(f"{name} has shape {array.shape}; give {wanted}")
+    if not np.isfinite(array).all():
+        place = np.argwhere(~np.isfinite(array))[0]
+        where = ", ".join(
+            f"{axis} {index}" for axis, index in zip(("entry",) if rank == 1 else ("row", "column"), place, strict=True)
+        )
+        raise InputError(f"{name} has the value {array[tuple(place)]} in {where}; all must be finite")
+    array.flags.writeable = False
+    return array
+
+
+def whole(what: str, value: Any, least: int, most: float = math.inf) -> int:
+    """Return a whole number of this range, so many of these; true and false are none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+        allowed = f"from {least} to {int(most)}" if math.isfinite(most) else f"from {least}"
+        raise InputError(f"{value!r} {what} were asked for; use a whole number {allowed}")
+    return int(value)

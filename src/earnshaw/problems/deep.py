@@ -1,0 +1,83 @@
+"""Deep tanh networks: students of a teacher of the same shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+from earnshaw.errors import InputError
+from earnshaw.problems.base import Problem, check_keys, whole
+
+
+@dataclass(frozen=True, eq=False)
+class DeepTanh(Problem):
+    r"""Networks of tanh neurons, the output included: :math:`f(x) = \tanh(W_D \tanh(W_{D-1} \cdots \tanh(W_1 x)))`.
+
+    Depth 2 has one hidden layer. There are no biases, and the teacher is another random one for every run.
+
+    Parameters
+    ----------
+    depth : int
+        The number D of layers of weights, from 2.
+    width : int
+        Neurons in each hidden layer.
+    dimension : int
+        Dimension d of the inputs, :math:`x \sim N(0, I_d)`.
+    dtype : str
+        The precision of training.
+
+    Reference: Panigrahy et al. (2018), section 5.
+    """
+
+    network: ClassVar[str] = "deep-tanh"
+
+    depth: int
+    width: int
+    dimension: int = 10
+    dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        """Validate the sizes."""
+        for name, what, least in (
+            ("depth", "layers", 2),
+            ("width", "neurons a layer", 1),
+            ("dimension", "dimensions", 1),
+        ):
+            whole(what, getattr(self, name), least)
+        if self.dtype not in ("float32", "float64"):
+            raise InputError(f"the precision is {self.dtype!r}; use float32 or float64")
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """The shape (out, in) of each layer."""
+        sizes = [self.dimension, *[self.width] * (self.depth - 1), 1]
+        return [(after, before) for before, after in pairwise(sizes)]
+
+    @property
+    def name(self) -> str:
+        """The file name: depth3-width10."""
+        return f"depth{self.depth}-width{self.width}"
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Depth, width and dimension."""
+        return {"depth": self.depth, "width": self.width, "d": self.dimension}
+
+    @cached_property
+    def is_realisable(self) -> bool:
+        """The student has the teacher's shape."""
+        return True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the exact JSON form."""
+        sizes = {"depth": self.depth, "width": self.width, "d": self.dimension}
+        return sizes | {"objective": f"deep-tanh/{self.dtype}"}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        check_keys(record, {"depth", "width", "d", "objective"})
+        return cls(record["depth"], record["width"], record["d"], str(record["objective"]).partition("/")[2])
