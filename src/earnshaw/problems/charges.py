@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Array, Problem, Symmetry, check_keys, classes, hexed, reals, unhexed, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, hexed, reals, unhexed, whole
 
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
 ON_SPHERE = ("polynomial", "sign")
@@ -70,7 +70,9 @@ class ChargeLaw:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """Read a law back; bad content raises :class:`InputError`."""
-        check_keys(record, {"name"}, {"eigenvalue", "radius", "variant", "degree"})
+        known = {"name", "eigenvalue", "radius", "variant", "degree"}
+        if not isinstance(record, Mapping) or not {"name"} <= set(record) <= known:
+            raise InputError(f"a law has a name, and may have {sorted(known)}")
         return cls(
             **{key: unhexed(value) if key in ("eigenvalue", "radius") else value for key, value in record.items()}
         )
@@ -185,8 +187,8 @@ class Charges(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        required = {"objective", "protons", "proton_charges", "electrons", "law", "regularisation"}
-        check_keys(record, required, {"electron_charges"})
+        required = {"protons", "proton_charges", "electrons", "law", "regularisation"}
+        check_record(cls.network, record, required, {"electron_charges"})
         return cls(
             unhexed(record["protons"]),
             unhexed(record["proton_charges"]),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Array, Problem, Symmetry, check_keys, reals, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, reals, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +106,10 @@ class Data(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        check_keys(record, {"objective", "n", "d", "k", "x", "y"})
+        phi = check_record(cls.network, record, {"n", "d", "k", "x", "y"})
         n, d = whole("samples", record["n"], 1), whole("dimensions", record["d"], 1)
         x, y = _unpacked(record["x"], n * d), _unpacked(record["y"], n)
-        return cls(x.reshape(n, d), y, record["k"], str(record["objective"]).partition("/")[2])
+        return cls(x.reshape(n, d), y, record["k"], phi)
 
 
 def check_neurons(samples: int, dimension: int, neurons: int) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Problem, check_keys, whole
+from earnshaw.problems.base import Problem, check_record, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,5 +79,5 @@ class DeepTanh(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        check_keys(record, {"depth", "width", "d", "objective"})
-        return cls(record["depth"], record["width"], record["d"], str(record["objective"]).partition("/")[2])
+        dtype = check_record(cls.network, record, {"depth", "width", "d"})
+        return cls(record["depth"], record["width"], record["d"], dtype)
