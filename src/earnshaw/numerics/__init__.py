@@ -5,8 +5,8 @@ import jax
 jax.config.update("jax_enable_x64", True)
 
 from earnshaw.numerics.angles import arcsine, sine_and_supplement  # noqa: E402
-from earnshaw.numerics.compiling import compile_seconds, compiled, remember_programs  # noqa: E402
-from earnshaw.numerics.keys import lane_keys  # noqa: E402
+from earnshaw.numerics.compiling import compilations, compiled, remember_programs  # noqa: E402
+from earnshaw.numerics.keys import lane_keys, lane_normals  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
 from earnshaw.numerics.statistics import proportion_interval, two_proportions  # noqa: E402
 from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
@@ -16,9 +16,10 @@ __all__ = [
     "Tolerances",
     "arcsine",
     "bivariate_gaussian_mean",
-    "compile_seconds",
+    "compilations",
     "compiled",
     "lane_keys",
+    "lane_normals",
     "proportion_interval",
     "remember_programs",
     "sine_and_supplement",

@@ -18,9 +18,11 @@ import jax
 _clock = threading.local()
 
 
-def compile_seconds() -> float:
-    """Return how long this thread has spent on compilation (its own, or waiting for another thread's) so far."""
-    return getattr(_clock, "seconds", 0.0)
+def compilations() -> list[tuple[float, float]]:
+    """Return when this thread was compiling, or waiting for another thread that did: beginnings and ends, by perf_counter."""
+    if not hasattr(_clock, "spans"):
+        _clock.spans = []
+    return _clock.spans
 
 
 def remember_programs() -> None:
@@ -88,7 +90,7 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
         with locks[key]:
             result = jax.block_until_ready(jitted()(*arguments))
         seen.add(key)
-        _clock.seconds = compile_seconds() + time.perf_counter() - begin
+        compilations().append((begin, time.perf_counter()))
         return result
 
     return call

@@ -79,6 +79,16 @@ class Problem:
         """The declared symmetries; None where points are told apart by their losses alone."""
         return None
 
+    @property
+    def anchors(self) -> Array:
+        """The matrix (k, d) of what stays where it is: the teacher's neurons, the protons; k may be 0."""
+        return np.zeros((0, 1)) if self.symmetry is None else self.symmetry.anchors
+
+    @property
+    def batch(self) -> int:
+        """How many runs suit a core's cache when they are computed together."""
+        return 64
+
     @cached_property
     def scale(self) -> float:
         """The square scale of the loss."""

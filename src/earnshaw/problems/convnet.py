@@ -88,6 +88,11 @@ class ConvNet(Problem):
         return True
 
     @property
+    def batch(self) -> int:
+        """Many: a run is computed in five coordinates."""
+        return 1024
+
+    @property
     def unprovable(self) -> str | None:
         """Everything is decided by the teacher, once the filter can turn."""
         return (
@@ -179,6 +184,11 @@ class RandomConvNets(Problem):
     def is_realisable(self) -> bool:
         """Every student has its teacher's size."""
         return True
+
+    @property
+    def batch(self) -> int:
+        """Many: a run is computed in five coordinates."""
+        return 1024
 
     @property
     def unprovable(self) -> str | None:

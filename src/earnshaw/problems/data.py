@@ -87,6 +87,11 @@ class Data(Problem):
         return Symmetry(np.zeros(self.neurons, dtype=np.int64), np.arange(d), np.zeros((0, d)), none)
 
     @property
+    def batch(self) -> int:
+        """Few: all of them share the rows."""
+        return 16
+
+    @property
     def unprovable(self) -> str | None:
         """Proofs need bounds of the activation's derivatives, which are known for three of them."""
         known = ("sigmoid", "unit-tanh", "unit-erf")

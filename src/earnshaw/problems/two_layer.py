@@ -139,6 +139,11 @@ class TwoLayer(Problem):
         return Symmetry(classes(student), columns, self.teacher, classes(teacher), int(self.trainable_output))
 
     @property
+    def batch(self) -> int:
+        """Fewer runs together, where there are many pairs of neurons."""
+        return 64 if self.students * (self.students + self.teachers) <= 300 else 32
+
+    @property
     def unprovable(self) -> str | None:
         """The theorems are about ReLU networks that sum their neurons."""
         if self.activation.kind != "relu":

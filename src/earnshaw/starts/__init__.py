@@ -1,8 +1,21 @@
 """Starts: the initial point of a run, from its key."""
 
-from earnshaw.starts.gaussian import Normal, Sphere, Xavier
+from earnshaw.starts.base import Start, start, start_from_json, usual_start
+from earnshaw.starts.gaussian import Normal, Sphere, Xavier, starts_around
 from earnshaw.starts.given import Given
-from earnshaw.starts.named import Start, start
-from earnshaw.starts.signs import RandomTeachers, SphereAndBall, sign_flips
+from earnshaw.starts.signs import FourSigns, SphereAndBall, sign_flips
 
-__all__ = ["Given", "Normal", "RandomTeachers", "Sphere", "SphereAndBall", "Start", "Xavier", "sign_flips", "start"]
+__all__ = [
+    "FourSigns",
+    "Given",
+    "Normal",
+    "Sphere",
+    "SphereAndBall",
+    "Start",
+    "Xavier",
+    "sign_flips",
+    "start",
+    "start_from_json",
+    "starts_around",
+    "usual_start",
+]

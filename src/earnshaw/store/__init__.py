@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, named by a hash of what made them."""
+"""Files: written whole or not at all, sealed with what made them."""
 
 from earnshaw.store.files import (
     canonical_json,
@@ -6,20 +6,26 @@ from earnshaw.store.files import (
     read_json,
     read_npy,
     read_npz,
+    read_sealed,
     write_bytes,
     write_json,
     write_npz,
+    write_sealed,
 )
-from earnshaw.store.folder import RunFolder
+from earnshaw.store.folder import Arrays, RunFolder, read_manifest
 
 __all__ = [
+    "Arrays",
     "RunFolder",
     "canonical_json",
     "digest",
     "read_json",
+    "read_manifest",
     "read_npy",
     "read_npz",
+    "read_sealed",
     "write_bytes",
     "write_json",
     "write_npz",
+    "write_sealed",
 ]

@@ -16,6 +16,8 @@ import numpy as np
 
 from earnshaw.errors import InputError
 
+HEADER = "header"  # the name of a sealed file's header among its arrays
+
 
 def canonical_json(record: Any) -> str:
     """Return the one JSON text of a record: sorted keys, no spaces, no NaN."""
@@ -59,6 +61,35 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     write_bytes(path, buffer.getvalue())
 
 
+def checksum(arrays: Mapping[str, np.ndarray]) -> str:
+    """Return the SHA-256 of arrays: their names, types, shapes and bytes."""
+    total = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        total.update(canonical_json([name, array.dtype.str, list(array.shape)]).encode())
+        total.update(array.tobytes())
+    return total.hexdigest()
+
+
+def write_sealed(path: Path, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
+    """Write arrays as :func:`write_npz` does, with a header that says what they are and holds their checksum."""
+    text = canonical_json({**header, "sha256": checksum(arrays)})
+    write_npz(path, {**arrays, HEADER: np.array(text)})
+
+
+def read_sealed(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Read arrays and their header back; arrays that are not those of the checksum raise :class:`InputError`."""
+    arrays = read_npz(path)
+    try:
+        header = json.loads(str(arrays.pop(HEADER)))
+        good = header.pop("sha256") == checksum(arrays)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        good, header = False, {}
+    if not good:
+        raise InputError(f"{path} is not as it was written (its checksum differs); it is damaged: remove it")
+    return arrays, header
+
+
 def read_json(path: Path) -> Any:
     """Read a JSON file; damage raises :class:`InputError`."""
     try:
@@ -79,7 +110,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror or error})") from error
     except Exception as error:  # zipfile, zlib and numpy report damage by a dozen classes
-        raise InputError(f"{path} is not a readable .npz file ({error}); it is damaged or of another kind") from error
+        raise InputError(f"{path} is not a readable .npz file; it is damaged or of another kind") from error
     raise InputError(f"{path} is a single array, not an .npz archive")
 
 
@@ -89,8 +120,8 @@ def read_npy(path: Path, what: str) -> np.ndarray:
         array = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
     except OSError as error:
         raise InputError(f"cannot read {what} {path} ({error.strerror or error})") from None
-    except Exception as error:  # numpy and zipfile report damage by several classes
-        raise InputError(f"{what} {path} is not a .npy array ({error}); save one with numpy.save") from None
+    except Exception:  # numpy and zipfile report damage by several classes, and advise to unpickle it
+        raise InputError(f"{what} {path} is not a .npy array; save one with numpy.save") from None
     if not isinstance(array, np.ndarray):
         array.close()
         raise InputError(f"{what} {path} is an archive of several arrays; save the one array with numpy.save")

@@ -1,98 +1,171 @@
-"""A run folder: the manifest that says what is being computed, and the pieces computed so far."""
+"""A run folder: the manifest that says what is being computed, and the pieces and results that are there so far."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from earnshaw.errors import InputError
-from earnshaw.store.files import digest, read_json, read_npz, write_json, write_npz
+from earnshaw.store.files import digest, read_json, read_sealed, write_json, write_sealed
 
-FORMAT = "earnshaw-run-1"
+FORMAT = "earnshaw-run-2"
+Arrays = dict[str, np.ndarray]
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Return the manifest of a run folder; a folder that is none, or of another version, raises :class:`InputError`."""
+    if not path.is_dir():
+        raise InputError(f"{path} is not a folder; give a run folder that earnshaw wrote")
+    if not (path / "manifest.json").exists():
+        raise InputError(f"{path} is not a run folder (it has no manifest.json); give one that earnshaw wrote")
+    manifest = read_json(path / "manifest.json")
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        known = str(manifest.get("format")) if isinstance(manifest, dict) else "nothing known"
+        raise InputError(
+            f"{path} holds a manifest of another program or version ({known}, this one reads {FORMAT}); run it anew "
+            "into another folder"
+        )
+    if not isinstance(manifest.get("settings"), dict) or not {"kind", "common"} <= set(manifest):
+        raise InputError(f"the manifest of {path} lacks its kind, its settings or what they share; it is damaged")
+    return manifest
 
 
 class RunFolder:
-    """One folder, one computation; used as a context manager that keeps other processes out.
+    """One folder, one kind of work with one common part; used as a context manager that keeps other processes out.
 
-    ``manifest.json`` holds ``identity`` (problem, start, descent, seed, runs: what the hash covers) and ``plan`` (how
-    the work is cut into pieces). Opening an existing folder with the same identity resumes it, with the plan it has;
-    with another identity it raises :class:`InputError` and touches nothing.
+    ``manifest.json`` holds the ``kind`` of work, what all its settings have in ``common`` and, by name, its
+    ``settings``: for each its ``identity`` (what determines its results), how many ``runs``, and the ``plan`` (how it is
+    cut into pieces). Opening an existing folder adds settings, or runs to a setting, and keeps the plans that are there;
+    anything else that differs raises :class:`InputError`, which names it, and touches nothing.
     """
 
-    def __init__(self, path: Path, identity: Mapping[str, Any], plan: Mapping[str, Any]) -> None:
+    def __init__(
+        self, path: Path, kind: str, common: Mapping[str, Any], settings: Mapping[str, Mapping[str, Any]]
+    ) -> None:
         self.path = Path(path)
-        self.identity = dict(identity)
-        self.plan = dict(plan)
-        self.resumed = False
-        self._lock: int | None = None
+        self.kind, self.common = kind, dict(common)
+        self.settings: dict[str, dict[str, Any]] = {name: dict(setting) for name, setting in settings.items()}
 
     def __enter__(self) -> RunFolder:
-        """Create or resume the folder, and lock it."""
-        manifest = self.path / "manifest.json"
-        if manifest.exists():
-            self._resume(read_json(manifest))
-        elif self.path.exists() and (not self.path.is_dir() or any(_visible(self.path))):
+        """Create or extend the folder, and lock it."""
+        exists = (self.path / "manifest.json").exists()
+        if not exists and self.path.exists() and (not self.path.is_dir() or any(_foreign(self.path))):
             raise InputError(f"{self.path} exists and is not a run folder; choose another --out (nothing was changed)")
+        if exists:
+            self._agree(read_manifest(self.path))
         try:
             (self.path / "pieces").mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR, 0o644)
-        except OSError as error:
-            raise InputError(f"cannot write to {self.path} ({error.strerror}); choose another --out") from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(self._lock)
+            self._lock = FileLock(self.path / ".lock", timeout=0)
+            self._lock.acquire()
+        except Timeout:
             raise InputError(
                 f"another process is writing to {self.path}; wait for it, or choose another --out"
             ) from None
-        for leftover in [*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")]:  # of a process that was killed
-            leftover.unlink(missing_ok=True)
-        if not manifest.exists():
-            write_json(
-                manifest,
-                {"format": FORMAT, "hash": digest(self.identity), "identity": self.identity, "plan": self.plan},
-            )
+        except OSError as error:
+            raise InputError(f"cannot write to {self.path} ({error.strerror}); choose another --out") from error
+        try:
+            for leftover in [
+                *self.path.glob(".*.tmp"),
+                *self.path.glob("pieces/.*.tmp"),
+            ]:  # of a process that was killed
+                leftover.unlink(missing_ok=True)
+            before = read_manifest(self.path) if exists else None
+            settings = {**(before["settings"] if before else {}), **self.settings}
+            manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
+            if manifest != before:
+                write_json(self.path / "manifest.json", manifest)
+        except BaseException:
+            self._lock.release()
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Release the lock."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        self._lock.release()
 
-    def _resume(self, manifest: Any) -> None:
-        if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-            raise InputError(f"{self.path} holds a manifest of another program or version; choose another --out")
-        if manifest.get("hash") != digest(self.identity) or digest(manifest.get("identity")) != manifest.get("hash"):
+    def _agree(self, manifest: Mapping[str, Any]) -> None:
+        """Take over the plans that the folder has; refuse what does not fit, and say what that is."""
+        odd = difference(manifest["kind"], self.kind, "the kind of work")
+        odd = odd or difference(manifest["common"], self.common)
+        for name, setting in self.settings.items():
+            there = manifest["settings"].get(name)
+            if there is None or odd:
+                continue
+            odd = difference(there.get("identity"), setting["identity"], name)
+            if not odd and there["runs"] > setting["runs"]:
+                odd = f"{name} has {there['runs']} runs there, and {setting['runs']} were asked for"
+            setting["plan"] = there["plan"]
+        if odd:
             raise InputError(
-                f"{self.path} holds another computation (hash {str(manifest.get('hash'))[:12]}, this one is "
-                f"{digest(self.identity)[:12]}); choose another --out or leave it out (nothing was changed)"
+                f"{self.path} holds another computation: {odd}; choose another --out or leave it out (nothing was changed)"
             )
-        self.plan = dict(manifest["plan"])
-        self.resumed = True
 
-    def has(self, name: str) -> bool:
-        """Return whether a piece is already there."""
-        return (self.path / "pieces" / f"{name}.npz").exists()
+    def seal(self, name: str) -> str:
+        """The hash of what determines a setting's numbers, the cut into pieces included, but not the number of runs."""
+        setting = self.settings[name]
+        return digest([self.kind, self.common, setting["identity"], setting["plan"]])
 
-    def put(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
-        """Store one finished piece."""
-        write_npz(self.path / "pieces" / f"{name}.npz", arrays)
+    def put(self, name: str, low: int, high: int, arrays: Mapping[str, np.ndarray], part: str = "piece") -> None:
+        """Store a piece of the lanes from low to high, a stage of one (``-stage0001``), or a result (``""``, ``-trace``)."""
+        header = {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
+        write_sealed(self._place(name, low, part), arrays, header)
 
-    def get(self, name: str) -> dict[str, np.ndarray]:
-        """Read one piece back."""
-        return read_npz(self.path / "pieces" / f"{name}.npz")
+    def get(self, name: str, low: int, high: int, part: str = "piece") -> Arrays | None:
+        """Return what :meth:`put` stored, None where it is missing, damaged, or of other work or lanes."""
+        path = self._place(name, low, part)
+        if not path.exists():
+            return None
+        try:
+            arrays, header = read_sealed(path)
+        except InputError:
+            return None
+        wanted = {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
+        return arrays if header == wanted else None
+
+    def _place(self, name: str, low: int, part: str) -> Path:
+        if part == "piece":
+            return self.path / "pieces" / f"{name}-{low:08d}.npz"
+        if part.startswith("-stage"):
+            return self.path / "pieces" / f"{name}-{low:08d}{part}.npz"
+        return self.path / f"{name}{part}.npz"
+
+    def drop_pieces(self, name: str) -> None:
+        """Remove the pieces of a setting, once its results are there."""
+        for file in (self.path / "pieces").glob(f"{name}-{'[0-9]' * 8}*.npz"):
+            file.unlink(missing_ok=True)
 
 
-def _visible(path: Path) -> list[Path]:
+def difference(there: Any, asked: Any, where: str = "") -> str | None:
+    """Return the first place where two records differ, in words; None when they are equal."""
+    if isinstance(there, Mapping) and isinstance(asked, Mapping):
+        for key in sorted({*there, *asked}):
+            found = difference(there.get(key), asked.get(key), f"{where}.{key}" if where else str(key))
+            if found:
+                return found
+        return None
+    if there == asked:
+        return None
+    return f"{where} is {_short(there)} there, and {_short(asked)} was asked for"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        try:
+            return f"{float.fromhex(value):.6g}" if value.lstrip("-").startswith("0x") else value[:40]
+        except ValueError:
+            return value[:40]
+    text = str(value)
+    return text if len(text) <= 40 else "another value"
+
+
+def _foreign(path: Path) -> list[Path]:
     """Return what a folder holds beyond the traces of a process that was killed before its manifest had its name."""
     mine = [path / ".lock", path / "pieces", *path.glob(".manifest.json.*.tmp")]
     pieces = [*(path / "pieces").iterdir()] if (path / "pieces").is_dir() else []
