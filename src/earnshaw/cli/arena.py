@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import INTERRUPTED, json_line, note, out, progress_bar, show_table, user_errors
+from earnshaw.cli.console import json_line, out, progress_bar, resumable, say, show_table, spelled, user_errors
 from earnshaw.cli.helping import examples
 from earnshaw.cli.settings import (
     RESULTS,
@@ -23,7 +23,7 @@ from earnshaw.cli.settings import (
     Teachers,
     named_optimizer,
     named_start,
-    settings,
+    two_layers,
 )
 from earnshaw.errors import InputError
 
@@ -60,7 +60,7 @@ def arena(
         int, typer.Option(rich_help_panel=RUNS, help="Starts for each (k, n), the same for all optimisers.")
     ] = 1000,
     seed: Seed = 0,
-    start: StartName = "xavier",
+    start: StartName = None,
     max_steps: Annotated[
         int, typer.Option(rich_help_panel=RUNS, help="Steps after which plain gradient descent finishes a run.")
     ] = 200_000,
@@ -86,33 +86,30 @@ def arena(
     of the first optimiser. Interrupted, it resumes; optimisers can be added to a finished arena.
     """
     with user_errors():
-        chosen = settings(k, n, teacher, None, d, activation, output_weights)
-        from earnshaw.experiments import Contestant, Interrupted, run_arena
+        problems = two_layers(k, n, teacher, None, d, activation, output_weights)
+        from earnshaw.experiments import run_arena
         from earnshaw.numerics import remember_programs
 
         names = [name.strip() for name in optimizers.split(",") if name.strip()]
         if not names:
             raise InputError(f"--optimizers {optimizers!r} names none; give for example --optimizers gd:0.1,adam:0.01")
-        contestants = [Contestant(name, named_optimizer(name)) for name in names]
+        if len(set(names)) < len(names):
+            raise InputError("the arena needs optimisers with different names; two of those given have the same")
         remember_programs()
-        try:
-            with progress_bar("arena") as progress:
-                results = run_arena(
-                    chosen,
-                    contestants,
-                    out_folder,
-                    runs=runs,
-                    seed=seed,
-                    start=named_start(start),
-                    max_steps=max_steps,
-                    prove=prove,
-                    workers=workers,
-                    progress=progress,
-                )
-        except Interrupted:
-            note(f"interrupted; what is finished is in {out_folder}: run the same command again to go on")
-            raise typer.Exit(INTERRUPTED) from None
-        drawn = [result for result in results if result.setting.problem.is_realisable]
+        with resumable(out_folder), progress_bar("arena") as progress:
+            results = run_arena(
+                problems,
+                {name: named_optimizer(name) for name in names},
+                out_folder,
+                runs=runs,
+                seed=seed,
+                start=None if start is None else named_start(start),
+                max_steps=max_steps,
+                prove=prove,
+                workers=workers,
+                progress=progress,
+            )
+        drawn = [result for result in results if result.problem.is_realisable]
         if drawn:
             _draw(drawn, names, f"{activation} students, {runs} common starts", out_folder / "arena")
         for result in results:
@@ -123,14 +120,14 @@ def arena(
                 _show(result)
         if not as_json:
             files = "arena.json (with every disagreement)" + (", arena.png" if drawn else "")
-            out.print(f"\nresults in [bold]{out_folder}[/]: {files}", soft_wrap=True)
+            say(f"\nresults in {out_folder}: {files}")
 
 
 def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> None:
     """Draw the problems whose global minimum is known: by k where that tells them apart, by n, or by both."""
     from earnshaw.plots.arena import Standing, arena_figure
 
-    problems = [result.setting.problem for result in results]
+    problems = [result.problem for result in results]
     apart = {problem.students - problem.teachers for problem in problems}
     if len(apart) == 1:
         extra = apart.pop()
@@ -158,7 +155,7 @@ def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> Non
 def _show(arena: Arena) -> None:
     from rich.table import Table
 
-    problem = arena.setting.problem
+    problem = arena.problem
     table = Table(
         title=f"k={problem.teachers}, n={problem.students}, d={problem.dimension}", title_justify="left", box=None
     )
@@ -196,7 +193,16 @@ def _show_families(arena: Arena) -> None:
     if not arena.traps:
         return
     words = {None: "", "PROVED_MINIMUM": "proved a minimum", "PROVED_SADDLE": "proved a saddle"}
-    table = Table("family", "F", "λmin", "", "runs trapped", title="minima that trap", title_justify="left", box=None)
+    table = Table(
+        "family",
+        "F",
+        spelled("λmin", "lmin"),
+        "",
+        "runs trapped",
+        title="minima that trap",
+        title_justify="left",
+        box=None,
+    )
     for index, trap in enumerate(arena.traps[:ROWS]):
         caught = ", ".join(f"{score.optimizer} {score.traps[index]}" for score in arena.scores if score.traps[index])
         word = ", ".join(word for word in (trap.name, words.get(trap.verdict, "not proved")) if word)

@@ -7,6 +7,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -47,6 +48,32 @@ def user_errors() -> Iterator[None]:
 
 def _plain(text: str) -> str:
     return text.replace("[", r"\[")
+
+
+def say(text: str) -> None:
+    """Print a line of the results, whatever brackets it has."""
+    out.print(text, soft_wrap=True, markup=False)
+
+
+def spelled(text: str, plain: str) -> str:
+    """Return a text, or its plain spelling where the terminal's encoding has no such letters."""
+    try:
+        text.encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return plain
+    return text
+
+
+@contextlib.contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Say, when work that goes to a folder is interrupted, that the same command goes on with it."""
+    from earnshaw.experiments import Interrupted
+
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def note(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, resumable, say, user_errors
 from earnshaw.cli.helping import examples
 from earnshaw.errors import InputError
 
@@ -81,30 +81,28 @@ def dynamics(
     interrupted run goes on where it stopped. Exit code 1 says that some electron has not reached a proton in time.
     """
     with user_errors():
-        from earnshaw.experiments.dynamics import Integration
+        from earnshaw.experiments.dynamics import Integration, Motion
         from earnshaw.experiments.dynamics import dynamics as follow
         from earnshaw.numerics import remember_programs
         from earnshaw.plots.charges import animate, energy_figure, trajectory_figure
         from earnshaw.problems.charges import ChargeLaw, Charges, random_start
-        from earnshaw.store import digest
 
         law = ChargeLaw(potential.value, eigenvalue, radius, variant.value)
         places, start, moving = random_start(dimension, protons, electrons, spread, seed)
         problem = Charges(places, electrons=len(start), electron_charges=moving, law=law)
-        how = Integration(until=until)
-        if until <= how.first:
-            raise InputError(f"--until {until:g} was given; use a time above {how.first:g}")
+        if until <= Integration.first:
+            raise InputError(f"--until {until:g} was given; use a time above {Integration.first:g}")
+        motion = Motion(problem, start, Integration(until=until))
         remember_programs()
-        record = {"problem": problem.to_json(), "seed": seed, "until": float(until).hex()}
-        folder = out_folder or Path("runs") / f"dynamics-{digest(record)[:12]}"
-        with progress_bar("dynamics") as progress:
-            trajectory = follow(problem, start, how, folder, progress)
+        folder = out_folder or Path("runs") / f"dynamics-{motion.hash[:12]}"
+        with resumable(folder), progress_bar("dynamics") as progress:
+            trajectory = follow(problem, start, motion.integration, folder, progress)
         trajectory_figure(trajectory, folder / "dynamics")
         energy_figure(trajectory, folder / "energy")
         animate(trajectory, folder / "dynamics", frames)
         missing = problem.electrons - len(trajectory.captures)
         if as_json:
-            json_line(_record(trajectory, folder))
+            json_line(trajectory.to_json() | {"out": str(folder), "stored_times": len(trajectory.times)})
         else:
             _show(trajectory, folder)
         if missing:
@@ -114,12 +112,6 @@ def dynamics(
             raise typer.Exit(CLAIM_FAILED)
 
 
-def _record(trajectory: Trajectory, folder: Path) -> dict:
-    from earnshaw.store import read_json
-
-    return read_json(folder / "trajectory.json") | {"out": str(folder), "stored_times": len(trajectory.times)}
-
-
 def _show(trajectory: Trajectory, folder: Path) -> None:
     for capture in trajectory.captures:
         out.print(f"time {capture.time:10.4g}: electron {capture.electron} reaches proton {capture.proton}")
@@ -127,4 +119,4 @@ def _show(trajectory: Trajectory, folder: Path) -> None:
         note(
             f"an electron on its proton was pulled with {trajectory.worst_pull:.2f} times what holds it; it might have left"
         )
-    out.print(f"files in [bold]{folder}[/]", soft_wrap=True)
+    say(f"files in {folder}")

@@ -22,7 +22,7 @@ EXAMPLES = examples(
     "earnshaw runs export runs/mine > runs.csv",
     "earnshaw runs export runs/mine --out runs.parquet",
 )
-MEASURED = ("value", "gradient_norm", "min_eigenvalue")  # not a number where a run was stopped before it was measured
+ENDINGS = (".csv", ".parquet")
 
 
 class Format(StrEnum):
@@ -33,7 +33,7 @@ class Format(StrEnum):
 
 
 def export_run(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The run folder of a sweep or an arena.")],
     form: Annotated[
         Format | None,
         typer.Option(
@@ -44,8 +44,10 @@ def export_run(
         Path | None, typer.Option("--out", metavar="FILE", help="Where to write (default, CSV only: standard output).")
     ] = None,
 ) -> None:
-    """Write one row for each run: k, n, run, outcome, value, gradient_norm, min_eigenvalue, steps."""
+    """Write one row for each run: optimiser, sizes, run, outcome, family, what is proved of that, and every number."""
     with user_errors():
+        if out_file is not None and form is None and out_file.suffix not in ENDINGS:
+            raise InputError(f"--out {out_file} was given; end it with {' or '.join(ENDINGS)}, or say --format")
         chosen = form or (Format.parquet if out_file and out_file.suffix == ".parquet" else Format.csv)
         if chosen is Format.parquet:
             need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
@@ -63,29 +65,21 @@ def export_run(
 
 def _table(folder: Path) -> dict[str, list[Any]]:
     """Return the columns of all finished settings of a run folder, one under the other."""
-    from earnshaw.descent import Outcome
-    from earnshaw.experiments import load_summaries
-    from earnshaw.store import read_json, read_npz
+    from earnshaw.cli.runs import sweep_of
 
-    columns: dict[str, list[Any]] = {name: [] for name in ("k", "n", "run", "outcome", *MEASURED, "steps")}
-    records = load_summaries(folder)
-    names = [
-        name
-        for name in read_json(folder / "manifest.json")["identity"]["problems"]
-        if (folder / f"{name}.json").exists()
-    ]
-    for name, record in zip(names, records, strict=True):
-        arrays = read_npz(folder / f"{name}.npz")
-        count = len(arrays["outcome"])
-        columns["k"] += [record["k"]] * count
-        columns["n"] += [record["n"]] * count
-        columns["run"] += range(count)
-        outcomes = arrays["outcome"].tolist()
-        columns["outcome"] += [said if isinstance(said, str) else Outcome.from_code(said).name for said in outcomes]
-        columns["steps"] += arrays["steps"].tolist()
-        for measured in MEASURED:
-            columns[measured] += arrays[measured].tolist() if measured in arrays else [float("nan")] * count
-    return columns
+    tables = [result.table() for result in sweep_of(folder)]
+    if not tables:
+        raise InputError(f"{folder} has no finished setting yet; run the same command again to go on")
+    names = list(dict.fromkeys(name for table in tables for name in table))
+    blank = [None] * max(len(table["run"]) for table in tables)
+    return {
+        name: [
+            entry
+            for table in tables
+            for entry in (table[name].tolist() if name in table else blank[: len(table["run"])])
+        ]
+        for name in names
+    }
 
 
 def _write_csv(table: Mapping[str, list[Any]], stream: Any) -> None:
@@ -104,11 +98,8 @@ def _parquet(table: Mapping[str, list[Any]]) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
-    whole = {"k", "n", "run", "steps"}
-    kinds = {name: pyarrow.int64() if name in whole else pyarrow.float64() for name in table} | {
-        "outcome": pyarrow.string()
-    }
-    arrays = {name: pyarrow.array(values, kinds[name]) for name, values in table.items()}
+    arrays = {name: pyarrow.array(values) for name, values in table.items()}
+    arrays["proved"] = arrays["proved"].cast(pyarrow.string())
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(arrays), sink)
     return sink.getvalue().to_pybytes()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, resumable, say, user_errors
 from earnshaw.cli.helping import examples
 
 if TYPE_CHECKING:
@@ -84,36 +84,32 @@ def fit(
     reached.
     """
     with user_errors():
-        from earnshaw.experiments.data import check_size, looks_standard_normal, read_data
-        from earnshaw.experiments.fit import Begin, FitPlan, check_folder
+        from earnshaw.experiments.data import looks_standard_normal, read_data
         from earnshaw.experiments.fit import fit as run_fit
         from earnshaw.numerics import remember_programs
         from earnshaw.plots.logistic import training_curve
-        from earnshaw.potentials.bounded import bounded_activation
 
         remember_programs()
-        check_folder(out_folder)
-        bounded_activation(activation)
         rows = read_data(data, labels)
-        check_size(rows, neurons)
         if start is StartKind.tensor and not looks_standard_normal(rows):
             note(
                 "the inputs are not close to standard normal (mean 0, covariance I), which the tensor start assumes; "
                 "standardise them, or use --start random"
             )
-        plan = FitPlan(
-            neurons=neurons,
-            activation=activation,
-            begin=Begin[start.name.upper()],
-            starts=starts,
-            step=step,
-            max_steps=max_steps,
-            seed=seed,
-            prove=prove,
-        )
-        with progress_bar("fit") as progress:
-            result = run_fit(rows, plan, progress)
-        result.save(out_folder)
+        with resumable(out_folder), progress_bar("fit") as progress:
+            result = run_fit(
+                rows,
+                neurons=neurons,
+                activation=activation,
+                start=start.value,
+                starts=starts,
+                step=step,
+                max_steps=max_steps,
+                seed=seed,
+                prove=prove,
+                out=out_folder,
+                progress=progress,
+            )
         training_curve(
             result.curve.step, result.curve.value, result.curve.gradient_norm, max_steps, out_folder / "curve"
         )
@@ -139,17 +135,13 @@ def _show(result: Fit, folder: Path) -> None:
     out.print(
         f"  Hessian's eigenvalues from {record['hessian_min']:.4g} to {record['hessian_max']:.4g}", soft_wrap=True
     )
-    ball = result.ball
-    if ball is not None and ball.proved:
-        within = (
-            ""
-            if ball.minimiser_within is None
-            else f", and holds the minimiser within {shown(ball.minimiser_within, up=True)}"
-        )
-        text = f"  proved: the risk is strictly convex within {shown(ball.radius, up=False)} of the solution{within}"
-    elif ball is not None:
-        text = f"  not proved: {ball.reason}"
+    proved = result.proved
+    if proved is not None:
+        within = proved.minimiser_within
+        more = "" if within is None else f", and holds the minimiser within {shown(within, up=True)}"
+        text = f"  proved: the risk is strictly convex within {shown(proved.radius, up=False)} of the solution{more}"
     else:
-        text = "  no proof was tried (the solution is not isolated, the data are large, or the activation is your own)"
-    out.print(f"  isolated: {'yes' if result.isolated else 'no'}\n{text}", soft_wrap=True, markup=False)
-    out.print(f"weights.npy, curve.npz, curve.png and fit.json in [bold]{folder}[/]", soft_wrap=True)
+        text = f"  not proved: {result.reason}"
+    say(f"  isolated: {'yes' if result.isolated else 'no'}\n{text}")
+    files = "weights.npy, curve.npz, curve.png, fit.json" + (", certificates/fit-convexity.json" if proved else "")
+    say(f"{files} in {folder}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -14,8 +14,7 @@ from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from earnshaw.descent import Descent
-    from earnshaw.experiments import Setting
-    from earnshaw.problems import Activation
+    from earnshaw.problems import Activation, Problem
     from earnshaw.starts import Start
 
 Found = TypeVar("Found")
@@ -41,6 +40,20 @@ class Grid(StrEnum):
     """The choices of ``--grid``."""
 
     paper = "paper"
+
+
+class Network(StrEnum):
+    """The choices of ``--network``."""
+
+    two_layer = "two-layer"
+    conv = "conv"
+
+
+class Starts(StrEnum):
+    """The choices of ``--starts``."""
+
+    one = "one"
+    four = "four"
 
 
 class OutputWeights(StrEnum):
@@ -93,18 +106,18 @@ Outputs = Annotated[
     typer.Option(rich_help_panel=PROBLEM, help="Whether the student's output weights are 1, or learned too."),
 ]
 StartName = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAME",
         rich_help_panel=RUNS,
         autocompletion=begins(STARTS),
-        help="Where runs begin: xavier (variance 1/k), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy.",
+        help="Where runs begin: xavier (variance 1/k, the default), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy.",
     ),
 ]
 Seed = Annotated[int, typer.Option(rich_help_panel=RUNS, help="Root of all random numbers.")]
 
 
-def settings(
+def two_layers(
     k: str | None,
     n: str,
     teacher: Path | None = None,
@@ -112,9 +125,8 @@ def settings(
     d: int | None = None,
     activation: str = "relu",
     output_weights: OutputWeights = OutputWeights.fixed,
-) -> list[Setting]:
-    """Return the settings that these options mean; what makes no sense raises :class:`InputError`."""
-    from earnshaw.experiments import Setting
+) -> list[Problem]:
+    """Return the two-layer problems that these options mean; what makes no sense raises :class:`InputError`."""
     from earnshaw.problems import TwoLayer, standard_teacher
     from earnshaw.store import read_npy
 
@@ -124,17 +136,44 @@ def settings(
         raise InputError(f"-d {d} goes with -k only; a teacher from a file has its own dimension")
     sigma, trained = named_activation(activation), output_weights is OutputWeights.trainable
 
-    def setting(matrix, students: int) -> Setting:
-        return Setting(TwoLayer(matrix, students=students, activation=sigma, trainable_output=trained))
+    def problem(matrix, students: int) -> Problem:
+        return TwoLayer(matrix, students=students, activation=sigma, trainable_output=trained)
 
     if grid is not None:
-        return [setting(standard_teacher(a), b) for a, b in paper_grid()]
+        return [problem(standard_teacher(a), b) for a, b in paper_grid()]
     if k is not None:
-        return [setting(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
+        return [problem(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
     assert teacher is not None
+    if teacher.suffix != ".npy":
+        raise InputError(
+            f"--teacher {teacher} was given; save the matrix with numpy.save, one neuron a row, as a .npy file"
+        )
     matrix = read_npy(teacher, "the teacher")
-    rows = matrix.shape[0] if matrix.ndim else 0
-    return [setting(matrix, b) for b in student_sizes(n, rows)]
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(
+            f"the teacher {teacher} has shape {matrix.shape}; give a matrix (neurons, dimension), one neuron a row"
+        )
+    return [problem(matrix, b) for b in student_sizes(n, matrix.shape[0])]
+
+
+def convolutional(k: str | None, p: int | None, ratio: float | None) -> list[Problem]:
+    """Return the random convolutional problems that these options mean."""
+    from earnshaw.problems import RandomConvNets
+
+    if p is None or ratio is None:
+        raise InputError("--network conv needs -p and --ratio; for example -p 20 -k 25 --ratio 0.5")
+    if k is None or not k.isdecimal():
+        raise InputError(f"-k {k} was given; the convolutional network needs one number of patches, for example -k 25")
+    return [RandomConvNets(filter_size=p, patches=int(k), ratio=ratio)]
+
+
+def only_for(network: Network, given: Mapping[str, object]) -> None:
+    """Refuse options (name -> something true if it was given) that mean something for this network alone."""
+    names = [name for name, present in given.items() if present]
+    if names:
+        raise InputError(
+            f"{', '.join(names)} is for --network {network.value} only; leave it out, or give that network"
+        )
 
 
 def named_activation(given: str) -> Activation:

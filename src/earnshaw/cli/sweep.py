@@ -11,15 +11,15 @@ import typer
 from earnshaw.cli.console import (
     BAD_USAGE,
     CLAIM_FAILED,
-    INTERRUPTED,
     json_line,
     note,
-    out,
     progress_bar,
+    resumable,
+    say,
     show_table,
+    spelled,
     user_errors,
 )
-from earnshaw.cli.convnet import Network, Starts, conv_sweep, only_for
 from earnshaw.cli.helping import examples
 from earnshaw.cli.settings import (
     CONV,
@@ -30,17 +30,21 @@ from earnshaw.cli.settings import (
     ActivationName,
     Dimension,
     Grid,
+    Network,
     Outputs,
     OutputWeights,
     Seed,
     StartName,
+    Starts,
     Students,
     TeacherFile,
     Teachers,
     begins,
+    convolutional,
     named_optimizer,
     named_start,
-    settings,
+    only_for,
+    two_layers,
 )
 from earnshaw.errors import InputError
 
@@ -84,7 +88,7 @@ def sweep(
     ] = Network.two_layer,
     runs: Annotated[int, typer.Option(rich_help_panel=RUNS, help="Random starts for each (k, n).")] = 1000,
     seed: Seed = 0,
-    start: StartName = "xavier",
+    start: StartName = None,
     optimizer: Annotated[
         str | None,
         typer.Option(
@@ -159,56 +163,42 @@ def sweep(
     those are. Everything goes to a run folder. Interrupt it with Ctrl-C: the same command resumes.
     """
     with user_errors():
-        if network is Network.conv:
-            if p is None or ratio is None:
-                raise InputError("--network conv needs -p and --ratio; for example -p 20 -k 25 --ratio 0.5")
-            given = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid, "--prove": prove}
-            given |= {
-                "--activation": activation != "relu",
-                "--output-weights": output_weights is not OutputWeights.fixed,
-                "--optimizer": optimizer,
-                "--trace": trace,
-                "--batch": batch,
-            }
-            given |= {"--start": start != "xavier", "--stop": stop is not StopRule.early}
-            only_for(Network.two_layer, given)
-            conv_sweep(k, p, ratio, runs, seed, step, starts or Starts.one, max_steps, out_folder, as_json)
-            return
-        only_for(Network.conv, {"-p": p is not None, "--ratio": ratio is not None, "--starts": starts})
-        chosen = settings(k, n, teacher, grid, d, activation, output_weights)
-        from earnshaw.descent import Stop, Stopping
-        from earnshaw.experiments import Interrupted, Plan, prove_sweep, run_plan
+        from earnshaw.descent import Stopping
+        from earnshaw.experiments import Plan, prove_sweep, run_plan
         from earnshaw.experiments.proving import require_provable
         from earnshaw.numerics import remember_programs
 
+        if network is Network.conv:
+            trained = output_weights is not OutputWeights.fixed
+            two = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid}
+            two |= {"--activation": activation != "relu", "--output-weights": trained, "--prove": prove}
+            only_for(Network.two_layer, two)
+            problems = convolutional(k, p, ratio)
+            start = "four-signs" if starts is Starts.four else start
+        else:
+            only_for(Network.conv, {"-p": p is not None, "--ratio": ratio is not None, "--starts": starts})
+            problems = two_layers(k, n, teacher, grid, d, activation, output_weights)
         if prove:
-            require_provable(chosen[0].problem)
-        remember_programs()
-        descent = _descent(optimizer, step)
-        stopping = Stopping(rule=Stop[stop.name.upper()], max_steps=max_steps, trace=trace)
+            require_provable(problems[0])
         if batch is not None and batch < 1:
             raise InputError(f"--batch {batch} was given; use a whole number from 1")
-        batches = {setting.name: batch for setting in chosen if batch is not None}
-        plan = Plan(
-            settings=tuple(chosen),
+        remember_programs()
+        plan = Plan.of(
+            problems,
             runs=runs,
+            descent=_descent(optimizer, step),
+            batch=batch or 0,
             seed=seed,
-            start=named_start(start),
-            descent=descent,
-            stopping=stopping,
-            batches=batches,
+            start=None if start is None else named_start(start),
+            stopping=Stopping(rule=stop.value, max_steps=max_steps, trace=trace),  # type: ignore[arg-type]
         )
         folder = out_folder or Path("runs") / plan.hash[:16]
-        try:
-            with progress_bar("sweep") as progress:
-                results = run_plan(plan, folder, workers, progress)
-        except Interrupted:
-            note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-            raise typer.Exit(INTERRUPTED) from None
+        with resumable(folder), progress_bar("sweep") as progress:
+            results = run_plan(plan, folder, workers, progress)
         proofs = None
         if prove:
             with progress_bar("prove") as progress:
-                proofs = prove_sweep(plan, folder, workers, progress)
+                proofs = prove_sweep(results, folder, workers, progress)
         if as_json:
             for index, result in enumerate(results):
                 json_line(result.to_json() | (proofs[index].to_json() if proofs else {}))
@@ -216,7 +206,7 @@ def sweep(
             show(results)
             for result, proved in zip(results, proofs or [], strict=False):
                 show_proofs(result, proved)
-            out.print(f"\nresults in [bold]{folder}[/]", soft_wrap=True)
+            say(f"\nresults in {folder}")
         raise typer.Exit(_warn(results, max_steps))
 
 
@@ -237,19 +227,22 @@ def show(results: list[SweepResult]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("k", "n", "runs", "spurious", "95%", "mean F", "λmin", "families", "steps", "s"):
+    sizes = [name for name in results[0].summary.sizes if name != "d"]
+    titles = ("spurious", "95%", "mean F", spelled("λmin", "lmin"), "families", "steps", "s")
+    for title in (*sizes, "runs", *titles):
         table.add_column(title, justify="right", no_wrap=True)
     table.add_column("other")
     for result in results:
         summary = result.summary
-        unknown = "CONVERGED" in summary.outcomes  # the global value is not known, so none can be called spurious
+        unknown = "CONVERGED" in summary.outcomes or summary.spurious_interval is None  # none can be called spurious
         other = ", ".join(
             f"{count} {name}" for name, count in summary.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")
         )
         table.add_row(
-            *(str(x) for x in (summary.k, summary.n, summary.runs)),
+            *(f"{summary.sizes[name]:g}" for name in sizes),
+            str(summary.runs),
             "-" if unknown else f"{summary.spurious_percent:.1f}%",
-            "-" if unknown else "{:.1f}-{:.1f}".format(*summary.spurious_interval),
+            "-" if unknown else "{:.1f}-{:.1f}".format(*summary.spurious_interval or ()),
             "" if summary.mean_objective is None else f"{summary.mean_objective:.4f}",
             "" if summary.mean_min_eigenvalue is None else f"{summary.mean_min_eigenvalue:.4f}",
             str(len(summary.families)),
@@ -262,11 +255,9 @@ def show(results: list[SweepResult]) -> None:
 
 def show_proofs(result: SweepResult, proved: Proved) -> None:
     """Print how far the proofs of one setting reach."""
-    spurious = result.summary.outcomes.get("SPURIOUS", 0)
-    out.print(
-        f"k={result.summary.k}, n={result.summary.n}: families proved minima {proved.proved}, saddles {proved.saddles}, "
-        f"inconclusive {proved.inconclusive}; {proved.runs_in_proved_basins} of {spurious} spurious runs ended in a proved basin",
-        soft_wrap=True,
+    say(
+        f"{result.summary.name}: families proved minima {proved.proved}, saddles {proved.saddles}, inconclusive "
+        f"{proved.inconclusive}; {proved.runs_in_proved_basins} of {result.summary.spurious} spurious runs ended in a proved basin"
     )
 
 
@@ -275,7 +266,7 @@ def _warn(results: list[SweepResult], max_steps: int) -> int:
     code = 0
     for result in results:
         summary = result.summary
-        where = f"k={summary.k}, n={summary.n}"
+        where = summary.name
         diverged = summary.outcomes.get("DIVERGED", 0)
         if diverged:
             note(
@@ -290,9 +281,9 @@ def _warn(results: list[SweepResult], max_steps: int) -> int:
             note(
                 f"{where}: {summary.decided_by_value_test} runs reached {max_steps} steps and were decided by the value test F < 1e-3"
             )
-        if undecided := summary.outcomes.get("UNDECIDED", 0):
+        if summary.undecided:
             note(
-                f"{where}: {undecided} runs are undecided: at the limit of {max_steps} steps (raise --max-steps, or use a smaller "
-                "step), or at a point with a flat direction, where second derivatives do not tell"
+                f"{where}: {summary.undecided} of {summary.runs} runs are undecided: at the limit of {max_steps} steps (raise "
+                "--max-steps, or use a smaller step); percentages are of the decided ones"
             )
     return code

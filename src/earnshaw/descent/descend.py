@@ -1,4 +1,4 @@
-"""A two-layer student's descent, from starts to fates."""
+"""A student's descent, from starts to fates, whatever the network."""
 
 from __future__ import annotations
 
@@ -7,17 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.judges.newton import NewtonJudge
+from earnshaw.descent.judges import judge_for
 from earnshaw.descent.lanes import run_lanes
+from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.optimizers.gradient_descent import GradientDescent
-from earnshaw.descent.outcomes import Outcome, Runs, Trace
+from earnshaw.descent.outcomes import Outcome, Trace
 from earnshaw.descent.stopping import Stop, Stopping
-from earnshaw.landscapes import landscape
-from earnshaw.problems import TwoLayer
+from earnshaw.landscapes import lane_landscape
+from earnshaw.problems import Problem
 
 
 def descend(
-    problem: TwoLayer,
+    problem: Problem,
     descent: Descent,
     stopping: Stopping,
     starts: np.ndarray,
@@ -25,24 +26,30 @@ def descend(
     batch: int,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
-) -> tuple[Runs, Trace | None]:
-    """Run a student from every start (lanes, n, d) and say what became of each run; see :func:`run_lanes`.
+) -> tuple[Ledger, Trace | None, dict[str, np.ndarray]]:
+    """Run a student from every start ``(lanes, *shape)`` and say what became of each run; see :func:`run_lanes`.
 
-    An optimiser with a constant step may tremble about a minimum for ever. A run that is undecided at its step limit,
-    but finite, is therefore finished by plain gradient descent from where it stands, and gets the fate of that.
+    Also returned is what the landscape has of each lane alone, such as its teacher. An optimiser with a constant step may
+    tremble about a minimum for ever. A run that is undecided at its step limit, but finite, is therefore finished by plain
+    gradient descent from where it stands, and gets the fate of that.
     """
-    energy = landscape(problem)
-    judge = NewtonJudge.of(problem, energy, descent, stopping)
-    plain = isinstance(descent, GradientDescent)
-    ledger, trace = run_lanes(energy, descent, judge, stopping, starts, lanes, batch, seed, cancelled, padded=plain)
+    energy = lane_landscape(problem, seed, lanes)
+    own = energy.own_data()
+    energy, points, lift = energy.reduced(starts)
+
+    def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
+        judge = judge_for(problem, energy, chosen, limits)
+        padded = chosen.leaves_padding_alone
+        return run_lanes(energy, chosen, judge, limits, points, lanes, batch, seed, cancelled, padded=padded)
+
+    ledger, trace = run(descent, stopping, points, lanes)
     left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
-    if left.size and stopping.rule is Stop.EARLY and not plain:
-        descent, limits = GradientDescent(), Stopping(max_steps=stopping.max_steps)
-        judge = NewtonJudge.of(problem, energy, descent, limits)
-        last = ledger.last_points[left]
-        finish, _ = run_lanes(energy, descent, judge, limits, last, lanes[left], batch, seed, cancelled, padded=True)
+    if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
+        limits = Stopping(max_steps=stopping.max_steps)
+        finish, _ = run(GradientDescent(), limits, ledger.last_points[left], lanes[left])
         for lane, place in enumerate(left.tolist()):
             outcome = Outcome.from_code(int(finish.outcome[lane]))
             end = finish.value[lane], finish.gradient_norm[lane]
             ledger.close(place, finish.points[lane], ledger.last_points[place], *end, outcome)
-    return Runs.of(problem, lanes, ledger), trace
+    ledger.points, ledger.last_points = lift(ledger.points), lift(ledger.last_points)
+    return ledger, trace, own

@@ -1,38 +1,56 @@
-"""Experiments: plan, engine, store. Many runs in, records and files out; no mathematics of their own."""
+"""Experiments: work, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
-from earnshaw.experiments.arena import Arena, Contestant, Disagreement, Score, Trap, run_arena
-from earnshaw.experiments.convnet import ConvPlan, ConvRuns, Tries, best_of_four, conv_sweep, run_conv_plan
+from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_arena
+from earnshaw.experiments.convnet import best_of_four
+from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
+from earnshaw.experiments.dynamics import Motion, dynamics
+from earnshaw.experiments.engine import Interrupted, Threads, Work, finished_records, load, run, work_of
+from earnshaw.experiments.fit import Fit, Fitting, fit
+from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
-from earnshaw.experiments.summary import Summary, families, load_summaries, summarise
-from earnshaw.experiments.sweep import Interrupted, SweepResult, run_plan, sweep
+from earnshaw.experiments.runs import Runs
+from earnshaw.experiments.summary import Summary, families
+from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
 
 __all__ = [
     "Arena",
-    "Contestant",
-    "ConvPlan",
-    "ConvRuns",
+    "DataSets",
+    "DeepGrid",
+    "DeepTraining",
     "Disagreement",
+    "Fit",
+    "Fitting",
     "Interrupted",
+    "Measurement",
+    "Motion",
     "Plan",
     "Proved",
+    "Runs",
     "Score",
     "Setting",
     "Summary",
+    "Sweep",
     "SweepResult",
     "Target",
+    "Threads",
     "Trap",
-    "Tries",
+    "Work",
     "best_of_four",
-    "conv_sweep",
+    "dynamics",
     "families",
-    "load_summaries",
+    "finished_records",
+    "fit",
+    "load",
+    "load_sweep",
+    "measure",
     "prove_sweep",
     "prove_targets",
+    "run",
     "run_arena",
-    "run_conv_plan",
     "run_plan",
-    "summarise",
     "sweep",
     "targets",
+    "train_grid",
+    "work_of",
 ]

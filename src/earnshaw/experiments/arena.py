@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,31 +11,17 @@ from typing import Any
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome, Stopping
-from earnshaw.errors import InputError
-from earnshaw.experiments.plan import Plan, Setting
-from earnshaw.experiments.summary import families_of
-from earnshaw.experiments.sweep import run_plan
+from earnshaw.experiments.engine import Progress, quiet
+from earnshaw.experiments.plan import Plan, labelled
+from earnshaw.experiments.runs import Runs
+from earnshaw.experiments.summary import MINIMA, families
+from earnshaw.experiments.sweep import SweepResult, run_plan
 from earnshaw.numerics import proportion_interval
-from earnshaw.problems import TwoLayer
+from earnshaw.problems import Problem
 from earnshaw.proof import prove_many
-from earnshaw.starts import Start, Xavier
-from earnshaw.store import read_npz, write_json
+from earnshaw.starts import Start
+from earnshaw.store import write_json
 from earnshaw.symmetry import Family
-
-Progress = Callable[[float, str], None]
-
-
-@dataclass(frozen=True)
-class Contestant:
-    """An optimiser and the name it goes by."""
-
-    name: str
-    descent: Descent
-
-    @property
-    def folder(self) -> str:
-        """A name for its run folder."""
-        return re.sub(r"[^A-Za-z0-9.]+", "-", self.name).strip("-")
 
 
 @dataclass(frozen=True)
@@ -52,9 +37,7 @@ class Score:
     """
 
     optimizer: str
-    k: int
-    n: int
-    d: int
+    sizes: dict[str, Any]
     runs: int
     seed: int
     outcomes: dict[str, int]
@@ -69,7 +52,8 @@ class Score:
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data."""
-        return dataclasses.asdict(self)
+        record = dataclasses.asdict(self)
+        return {"optimizer": record.pop("optimizer"), **record.pop("sizes"), **record}
 
 
 @dataclass(frozen=True)
@@ -100,125 +84,103 @@ class Disagreement:
 class Arena:
     """All optimisers on one problem."""
 
-    setting: Setting
+    problem: Problem
     scores: tuple[Score, ...]
     traps: tuple[Trap, ...]
     disagreements: tuple[Disagreement, ...]
 
 
 def run_arena(
-    settings: Sequence[Setting],
-    contestants: Sequence[Contestant],
-    out: Path,
+    problems: Sequence[Problem],
+    descents: Mapping[str, Descent],
+    out: Path | None,
     runs: int = 1000,
     seed: int = 0,
     start: Start | None = None,
     max_steps: int = 200_000,
     prove: bool = True,
     workers: int | None = None,
-    progress: Progress = lambda share, what: None,
+    progress: Progress = quiet,
 ) -> list[Arena]:
-    """Run every optimiser from the same starts on every problem, and compare what became of each run.
+    """Run every optimiser, by name, from the same starts on every problem, and compare what became of each run.
 
-    Each optimiser has a run folder of its own under ``out``, so that an interrupted arena resumes, and optimisers can
-    be added later. Families of ReLU minima are proved.
+    It is one sweep of all problems with all optimisers, so that its folder is that of a sweep: an interrupted arena
+    resumes, and optimisers, problems or runs can be added later. Families of minima are proved where proofs exist.
     """
-    names = [contestant.folder for contestant in contestants]
-    if not contestants or len(set(names)) < len(names):
-        raise InputError("the arena needs optimisers with different names; two of those given have the same")
+    stopping = Stopping(max_steps=max_steps)
+    plan = Plan.of(problems, runs=runs, descent=descents, seed=seed, start=start, stopping=stopping)
+    swept = {result.name: result for result in run_plan(plan, out, workers, progress)}
+    labels = dict(zip(descents, labelled(descents), strict=True))
     results = []
-    for place, setting in enumerate(settings):
-        sweeps = []
-        for index, contestant in enumerate(contestants):
-            plan = Plan(
-                settings=(setting,),
-                runs=runs,
-                seed=seed,
-                start=start or Xavier(),
-                descent=contestant.descent,
-                stopping=Stopping(max_steps=max_steps),
-            )
-
-            def report(
-                share: float, what: str, done: int = place * len(contestants) + index, name: str = contestant.name
-            ) -> None:
-                progress((done + share) / (len(settings) * len(contestants)), f"{what} {name}")
-
-            folder = out / setting.name / contestant.folder
-            (result,) = run_plan(plan, folder, workers, report)
-            sweeps.append((contestant, result.seconds, read_npz(folder / f"{setting.name}.npz")))
-        results.append(_compare(setting, sweeps, seed, prove, workers))
-    write_json(out / "arena.json", [_record(arena) for arena in results])
+    for problem in problems:
+        mine = {name: swept[f"{problem.name}-{label}"] for name, label in labels.items()}
+        results.append(_compare(problem, mine, seed, prove, workers))
+    if out is not None:
+        write_json(out / "arena.json", [_record(arena) for arena in results])
     return results
 
 
 def _record(arena: Arena) -> dict[str, Any]:
     return {
-        "setting": arena.setting.name,
+        "setting": arena.problem.name,
         "scores": [{key: value for key, value in s.to_json().items() if key != "seconds"} for s in arena.scores],
         "families": [trap.to_json() for trap in arena.traps],
         "disagreements": [dataclasses.asdict(row) for row in arena.disagreements],
     }
 
 
-def _compare(
-    setting: Setting,
-    sweeps: list[tuple[Contestant, float, dict[str, np.ndarray]]],
-    seed: int,
-    prove: bool,
-    workers: int | None,
-) -> Arena:
+def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, prove: bool, workers: int | None) -> Arena:
     """Name every run's fate, the families counted over all optimisers together."""
-    problem = setting.problem
-    found, owner, lane = _together(problem, [arrays for _, _, arrays in sweeps])
-    fates = np.array([arrays["outcome"].astype(object) for _, _, arrays in sweeps])
-    traps = np.zeros((len(sweeps), len(found)), dtype=np.int64)
+    everyone = [result.runs for result in sweeps.values()]
+    count = len(everyone[0])
+    found = _together(everyone, seed)
+    fates = np.array([[Outcome.from_code(code).name for code in runs.outcome] for runs in everyone], dtype=object)
+    traps = np.zeros((len(everyone), len(found)), dtype=np.int64)
     for index, family in enumerate(found):
-        for member in family.members:
-            traps[owner[member], index] += 1
-            fates[owner[member], lane[member]] = f"family {index}"
+        owner, lane = np.divmod(family.members, count)
+        np.add.at(traps[:, index], owner, 1)
+        fates[owner, lane] = f"family {index}"
     same = fates == fates[0]
     verdicts: list[str | None] = [None] * len(found)
-    if prove and problem.activation.kind == "relu" and not problem.trainable_output and problem.is_realisable:
+    if prove and problem.unprovable is None and problem.is_realisable:
         proofs = prove_many(problem, [family.weights for family in found], workers=workers)
         verdicts = [proof.verdict.name for proof in proofs]
-    scores = []
-    for index, (contestant, seconds, arrays) in enumerate(sweeps):
-        outcome, count = arrays["outcome"], len(arrays["outcome"])
-        reached = int((outcome == Outcome.GLOBAL.name).sum())
-        low, high = proportion_interval(reached, count)
-        names, counts = np.unique(outcome, return_counts=True)
-        scores.append(
-            Score(
-                optimizer=contestant.name,
-                k=problem.teachers,
-                n=problem.students,
-                d=problem.dimension,
-                runs=count,
-                seed=seed,
-                outcomes=dict(zip(names.tolist(), counts.tolist(), strict=True)),
-                global_percent=100 * reached / count,
-                global_interval=(100 * low, 100 * high),
-                median_steps=float(np.median(arrays["steps"])),
-                median_gradients=float(np.median(arrays["gradients"])),
-                median_hessians=float(np.median(arrays["hessians"])),
-                traps=tuple(traps[index].tolist()),
-                agrees_percent=100 * float(same[index].mean()),
-                seconds=seconds,
-            )
-        )
+    scores = [
+        _score(name, result, seed, tuple(traps[index].tolist()), 100 * float(same[index].mean()))
+        for index, (name, result) in enumerate(sweeps.items())
+    ]
+    names = list(sweeps)
     rows = [
-        Disagreement(int(run), sweeps[index][0].name, str(fates[index, run]), str(fates[0, run]))
+        Disagreement(int(run), names[index], str(fates[index, run]), str(fates[0, run]))
         for index, run in np.argwhere(~same)
     ]
     described = [Trap(f.objective, f.min_eigenvalue, word, f.name) for f, word in zip(found, verdicts, strict=True)]
-    return Arena(setting, tuple(scores), tuple(described), tuple(rows))
+    return Arena(problem, tuple(scores), tuple(described), tuple(rows))
 
 
-def _together(problem: TwoLayer, sweeps: list[dict[str, np.ndarray]]) -> tuple[list[Family], np.ndarray, np.ndarray]:
-    """Group the minima of all sweeps; also return which sweep and which run each grouped point belongs to."""
-    owner = np.concatenate([np.full(len(arrays["run"]), index) for index, arrays in enumerate(sweeps)]).astype(int)
-    lane = np.concatenate([arrays["run"] for arrays in sweeps]).astype(int)
-    weights = np.concatenate([arrays["weights"] for arrays in sweeps])
-    value = np.concatenate([arrays["value"][arrays["run"]] for arrays in sweeps])
-    return families_of(problem, weights, value), owner, lane
+def _score(name: str, result: SweepResult, seed: int, traps: tuple[int, ...], agrees: float) -> Score:
+    runs = result.runs
+    reached = int(np.sum(runs.outcome == Outcome.GLOBAL.code))
+    low, high = proportion_interval(reached, len(runs))
+    return Score(
+        optimizer=name,
+        sizes=runs.problem.sizes,
+        runs=len(runs),
+        seed=seed,
+        outcomes=runs.outcomes,
+        global_percent=100 * reached / len(runs),
+        global_interval=(100 * low, 100 * high),
+        median_steps=float(np.median(runs.steps)),
+        median_gradients=float(np.median(runs.gradients)),
+        median_hessians=float(np.median(runs.hessians)),
+        traps=traps,
+        agrees_percent=agrees,
+        seconds=result.seconds,
+    )
+
+
+def _together(everyone: Sequence[Runs], seed: int) -> list[Family]:
+    """Group the minima of all sweeps; members are numbers of sweeps times the runs of each, plus the run."""
+    count = len(everyone[0])
+    apart = [dataclasses.replace(runs, run=index * count + runs.run) for index, runs in enumerate(everyone)]
+    return families(Runs.join(apart).where(*MINIMA), seed)

@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 def read_data(data: Path, labels: Path | None = None) -> Rows:
-    """Return the rows of an ``.npz`` with x and y, of two ``.npy`` files (memory-mapped), or of a CSV, validated.
+    """Return the rows of an ``.npz`` with x and y, of two ``.npy`` files (memory-mapped), or of a CSV.
 
     A CSV has one row for each sample and the label in its last column; a first line that is not numbers is a header.
     """
@@ -30,7 +30,6 @@ def read_data(data: Path, labels: Path | None = None) -> Rows:
         raise InputError(f"{data} holds the inputs only; give the labels too: earnshaw fit x.npy y.npy")
     else:
         raise InputError(f"{data} has an unknown ending; give an .npz with x and y, two .npy files, or a .csv")
-    rows.validate()
     return rows
 
 
@@ -42,11 +41,7 @@ def _from_npz(path: Path) -> Rows:
         raise InputError(
             f"{path} has no array {' and no array '.join(missing)} (it holds {held}); save x (n, d) and y (n,)"
         )
-    for name in ("x", "y"):
-        if arrays[name].dtype.kind not in "biuf":
-            raise InputError(f"the array {name} of {path} holds {arrays[name].dtype}, not real numbers")
-    y = arrays["y"]
-    return Rows(arrays["x"], y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
+    return Rows.of(arrays["x"], arrays["y"])
 
 
 def _from_csv(path: Path) -> Rows:
@@ -94,22 +89,6 @@ def _number(path: Path, line: int, column: int, text: str) -> float:
     if not _is_number(text):
         raise InputError(f"line {line}, column {column + 1} of {path} is {text.strip()!r}, which is not a number")
     return float(text)
-
-
-def check_size(rows: Rows, neurons: int) -> None:
-    """Refuse a network that the data cannot determine."""
-    if neurons < 1:
-        raise InputError(f"{neurons} neurons were asked for; use at least 1")
-    if neurons > rows.dimension:
-        raise InputError(
-            f"{neurons} neurons were asked for, but the inputs have {rows.dimension} dimensions; the model needs at most "
-            "as many neurons as dimensions: use fewer neurons"
-        )
-    if len(rows) < neurons * rows.dimension:
-        raise InputError(
-            f"{len(rows)} samples cannot determine {neurons} neurons of {rows.dimension} weights; give at least "
-            f"{neurons * rows.dimension} samples"
-        )
 
 
 def looks_standard_normal(rows: Rows) -> bool:

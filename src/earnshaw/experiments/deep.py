@@ -1,20 +1,23 @@
-"""Train students of deep tanh teachers: all teachers of a setting in one program, settings as pieces of a run folder."""
+"""Train students of deep tanh teachers: all teachers of a setting in one program."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.deep import DeepTanh
+from earnshaw.experiments.engine import Context, Piece, Progress, Work, finished_records, quiet, run
+from earnshaw.landscapes import deep
 from earnshaw.numerics import compiled, lane_keys
-from earnshaw.store import RunFolder
+from earnshaw.problems import DeepTanh, problem_from_json
+from earnshaw.records import decode, encode, pack, unpack
+from earnshaw.store import Arrays, read_sealed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +49,7 @@ class DeepTraining:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Validate."""
+        """Check the numbers."""
         for name in ("teachers", "steps", "samples", "dimension", "tests", "records"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} is {getattr(self, name)}; use a whole number from 1")
@@ -67,6 +70,65 @@ class DeepResult:
     def final(self) -> np.ndarray:
         """The errors at the end, one a teacher."""
         return self.errors[-1]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a record says of it."""
+        return {"depth": self.depth, "width": self.width, "mean_test_error": float(self.final.mean())}
+
+
+@dataclass(frozen=True)
+class DeepGrid(Work):
+    """Students of several depths and widths, trained alike."""
+
+    kind: ClassVar[str] = "deep"
+    result: ClassVar[type] = DeepResult
+
+    networks: tuple[DeepTanh, ...]
+    training: DeepTraining
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """How they are trained."""
+        return encode(self.training)
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """One setting for each network, with its teachers as runs."""
+        runs = self.training.teachers
+        return {x.name: {"identity": {"problem": x.to_json()}, "runs": runs, "plan": {}} for x in self.networks}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild the grid from its manifest."""
+        networks = tuple(problem_from_json(part["identity"]["problem"]) for part in parts.values())
+        return cls(networks, decode(DeepTraining, common))
+
+    def _network(self, name: str) -> DeepTanh:
+        return next(network for network in self.networks if network.name == name)
+
+    def pieces(self, name: str) -> list[Piece]:
+        """Return the one piece: all teachers share a program."""
+        network = self._network(name)
+        return [Piece(name, 0, self.training.teachers, network.depth * (network.width + 5.0) ** 2)]
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Train one student for each teacher."""
+        return pack(train(self._network(piece.setting), self.training, context.progress))
+
+    @classmethod
+    def load(cls, folder: Path, functions: bool = False) -> list[DeepResult]:
+        """Return the finished depths and widths of a folder."""
+        return [unpack(DeepResult, read_sealed(folder / f"{name}.npz")[0]) for name in finished_records(folder)]
+
+
+def train_grid(
+    sizes: Sequence[tuple[int, int]], training: DeepTraining, out: Path, progress: Progress = quiet
+) -> list[DeepResult]:
+    """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
+    grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
+    run(grid, out, workers=1, progress=progress)
+    trained = {(result.depth, result.width): result for result in DeepGrid.load(out)}
+    return [trained[size] for size in sizes]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:
@@ -91,15 +153,13 @@ def _adam(training: DeepTraining) -> Any:
     return optax.adam(optax.piecewise_constant_schedule(training.rate, {training.steps * 4 // 5: training.last}))
 
 
-@functools.partial(compiled, static_argnums=(0, 1))
-def _stretch(
-    network: DeepTanh, training: DeepTraining, state: Any, teachers: Any, inputs: jax.Array, tests: jax.Array
-) -> tuple[Any, Any, jax.Array]:
+@functools.partial(compiled, static_argnums=(0,))
+def _stretch(training: DeepTraining, state: Any, teachers: Any, inputs: jax.Array, tests: jax.Array) -> Any:
     """Train all students over a stretch of steps, and measure."""
     import optax
 
     adam = _adam(training)
-    slopes = jax.vmap(jax.grad(network.error))
+    slopes = jax.vmap(jax.grad(deep.error))
 
     def step(carry: Any, sample: jax.Array) -> Any:
         weights, moments = carry
@@ -107,55 +167,22 @@ def _stretch(
         return (optax.apply_updates(weights, change), moments), None
 
     (weights, moments), _ = jax.lax.scan(step, state, inputs)
-    return weights, moments, jax.vmap(network.error)(weights, teachers, tests)
+    return weights, moments, jax.vmap(deep.error)(weights, teachers, tests)
 
 
-def train(
-    network: DeepTanh, training: DeepTraining, progress: Callable[[float], None] = lambda share: None
-) -> DeepResult:
+def train(network: DeepTanh, training: DeepTraining, progress: Progress = quiet) -> DeepResult:
     """Train one student for each teacher and return the errors on the way; lane i depends on the seed and i alone."""
     lanes = lane_keys(training.seed, np.arange(training.teachers))
     split = jax.vmap(lambda key: jax.random.split(key))(lanes)
-    teachers = jax.vmap(network.random)(split[:, 0])
-    weights = jax.vmap(functools.partial(network.random, balanced=training.balanced))(split[:, 1])
+    draw = functools.partial(deep.random_weights, network)
+    teachers = jax.vmap(draw)(split[:, 0])
+    weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])
     moments = _adam(training).init(weights)
     errors = []
     for record in range(training.records):
         inputs, tests = _inputs(network, training, record)
-        weights, moments, error = _stretch(network, training, (weights, moments), teachers, inputs, tests)
+        weights, moments, error = _stretch(training, (weights, moments), teachers, inputs, tests)
         errors.append(np.asarray(error, dtype=np.float64))
-        progress((record + 1) / training.records)
-    count = training.steps // training.records
-    return DeepResult(network.depth, network.width, count * np.arange(1, training.records + 1), np.stack(errors))
-
-
-def train_grid(
-    sizes: Sequence[tuple[int, int]],
-    training: DeepTraining,
-    out: Path,
-    progress: Callable[[float, str], None] = lambda share, what: None,
-) -> list[DeepResult]:
-    """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
-    identity = {
-        "kind": "deep-tanh",
-        "training": {**asdict(training), "rate": float(training.rate).hex(), "last": float(training.last).hex()},
-    }
-    cost = np.array([depth * (width + 5.0) ** 2 for depth, width in sizes])
-    done, results = 0.0, []
-    with RunFolder(out, identity, {}) as folder:
-        for index, (depth, width) in enumerate(sizes):
-            name = f"depth{depth}-width{width}"
-            if not folder.has(name):
-                base, mine = done, cost[index]
-
-                def report(share: float, base: float = base, mine: float = mine, name: str = name) -> None:
-                    progress((base + share * mine) / cost.sum(), name)
-
-                network = DeepTanh(depth, width, training.dimension)
-                result = train(network, training, report)
-                folder.put(name, {"steps": result.steps, "errors": result.errors})
-            stored = folder.get(name)
-            results.append(DeepResult(depth, width, stored["steps"], stored["errors"]))
-            done += cost[index]
-            progress(done / cost.sum(), name)
-    return results
+        progress((record + 1) / training.records, network.name)
+    steps = training.steps // training.records * np.arange(1, training.records + 1)
+    return DeepResult(network.depth, network.width, steps, np.stack(errors))

@@ -5,21 +5,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.engine import Context, Piece, Progress, Work, quiet, run
 from earnshaw.landscapes.charges import ChargeLandscape
-from earnshaw.problems.charges import Charges
-from earnshaw.store import RunFolder, write_json, write_npz
-
-NEVER = -1
+from earnshaw.problems import Charges
+from earnshaw.records import encode, pack, unpack
+from earnshaw.store import Arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +43,7 @@ class Integration:
     max_steps: int = 200_000
 
     def __post_init__(self) -> None:
-        """Validate."""
+        """Check the numbers."""
         if not 0 < self.first < self.until < math.inf:
             raise InputError(f"times from {self.first} to {self.until} were asked for; both must be positive, in order")
         if self.stored < 2 or self.max_steps < 1:
@@ -89,53 +88,66 @@ class Trajectory:
     captures: tuple[Capture, ...]
     worst_pull: float
 
-    @property
-    def partner(self) -> np.ndarray:
-        """The proton of each electron, -1 for those that are still on their way."""
-        result = np.full(self.problem.electrons, NEVER)
-        for capture in self.captures:
-            result[capture.electron] = capture.proton
-        return result
+    def to_json(self) -> dict[str, Any]:
+        """Return the record ``trajectory.json``: captures, in words and numbers."""
+        return {
+            "law": encode(self.problem.law),
+            "electrons": self.problem.electrons,
+            "protons": len(self.problem.protons),
+            "dimension": self.problem.dimension,
+            "end": float(self.times[-1]),
+            "energy_at_start": _finite(self.energies[0]),
+            "energy_at_end": _finite(self.energies[-1]),
+            "worst_pull": _finite(self.worst_pull),
+            "captures": [dataclasses.asdict(c) for c in self.captures],
+        }
 
-    def save(self, folder: Path) -> None:
-        """Write ``trajectory.npz`` (arrays) and ``trajectory.json`` (captures, in words and numbers)."""
-        write_npz(
-            folder / "trajectory.npz",
-            {
-                "times": self.times,
-                "positions": self.positions,
-                "energies": self.energies,
-                "protons": self.problem.protons,
-                "proton_charges": self.problem.proton_charges,
-                "electron_charges": np.asarray(self.problem.electron_charges),
-                "capture_electron": np.array([c.electron for c in self.captures], dtype=np.int64),
-                "capture_proton": np.array([c.proton for c in self.captures], dtype=np.int64),
-                "capture_time": np.array([c.time for c in self.captures]),
-            },
-        )
-        write_json(
-            folder / "trajectory.json",
-            {
-                "law": self.problem.law.to_json(),
-                "electrons": self.problem.electrons,
-                "protons": len(self.problem.protons),
-                "dimension": self.problem.dimension,
-                "end": float(self.times[-1]),
-                "energy_at_start": _finite(self.energies[0]),
-                "energy_at_end": _finite(self.energies[-1]),
-                "worst_pull": _finite(self.worst_pull),
-                "captures": [dataclasses.asdict(c) for c in self.captures],
-            },
-        )
+
+@dataclass(frozen=True, eq=False)
+class Motion(Work):
+    """Charges in motion: one setting, one piece, whose stages are the stretches between captures."""
+
+    kind: ClassVar[str] = "trajectory"
+    result: ClassVar[type] = Trajectory
+
+    problem: Charges
+    start: np.ndarray
+    integration: Integration
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be integrated."""
+        problem = self.problem
+        if not isinstance(problem, Charges):
+            raise InputError(f"the problem is {problem!r:.60}; the dynamics are those of Charges")
+        if problem.electron_charges is None:
+            raise InputError("the dynamics need fixed electron_charges; give them to Charges (-1 each, for electrons)")
+        if problem.law.on_sphere:
+            raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
+        start = np.asarray(self.start, dtype=np.float64)
+        if start.shape != problem.shape or not np.isfinite(start).all():
+            raise InputError(
+                f"the start has shape {start.shape}; this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
+            )
+        ChargeLandscape.of(problem)  # a law that this dimension does not have raises here, before a folder is made
+        object.__setattr__(self, "start", start)
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Follow the electrons."""
+        return pack(follow(self.problem, self.start, self.integration, context))
 
 
 def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-@functools.partial(jax.jit, static_argnames="how")
+@functools.partial(jax.jit, static_argnames="integration")
 def _segment(
-    landscape: ChargeLandscape, how: Integration, start: jax.Array, begin: jax.Array, free: jax.Array, open_: jax.Array
+    landscape: ChargeLandscape,
+    integration: Integration,
+    start: jax.Array,
+    begin: jax.Array,
+    free: jax.Array,
+    open_: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Integrate from one capture to the next; return stored times and positions, and where and when it ended.
 
@@ -149,19 +161,19 @@ def _segment(
 
     def gap(t: Any, y: jax.Array, args: Any, **_: Any) -> jax.Array:
         distance = jnp.linalg.norm(y[:, None] - landscape.protons, axis=-1)
-        return jnp.min(jnp.where(open_, distance, jnp.inf)) - how.capture
+        return jnp.min(jnp.where(open_, distance, jnp.inf)) - integration.capture
 
-    times = jnp.clip(jnp.asarray(how.times), begin, how.until)
+    times = jnp.clip(jnp.asarray(integration.times), begin, integration.until)
     solution = diffrax.diffeqsolve(
         diffrax.ODETerm(velocity),
         diffrax.Tsit5(),
         t0=begin,
-        t1=how.until,
+        t1=integration.until,
         dt0=None,
         y0=start,
         saveat=diffrax.SaveAt(subs=[diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)]),
-        stepsize_controller=diffrax.PIDController(rtol=how.tolerance, atol=how.tolerance),
-        max_steps=how.max_steps,
+        stepsize_controller=diffrax.PIDController(rtol=integration.tolerance, atol=integration.tolerance),
+        max_steps=integration.max_steps,
         event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
         throw=False,
     )
@@ -174,43 +186,23 @@ def _segment(
 def dynamics(
     problem: Charges,
     start: np.ndarray,
-    how: Integration | None = None,
-    out: Path | None = None,
-    progress: Callable[[float, str], None] = lambda share, what: None,
+    integration: Integration | None = None,
+    out: str | Path | None = None,
+    progress: Progress = quiet,
 ) -> Trajectory:
     """Follow the electrons from ``start`` (n, d) until all have reached a proton, or the last time.
 
     With ``out`` each stretch between two captures is stored as it is finished, and the same call goes on where an
     interrupted one stopped.
     """
-    how = how or Integration()
-    if problem.electron_charges is None:
-        raise InputError("the dynamics need fixed electron_charges; give them to Charges (-1 each, for electrons)")
-    if problem.law.on_sphere:
-        raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
-    start = np.asarray(start, dtype=np.float64)
-    if start.shape != (problem.electrons, problem.dimension):
-        raise InputError(
-            f"the start has shape {start.shape}; this problem needs ({problem.electrons}, {problem.dimension})"
-        )
-    ChargeLandscape.of(problem)  # a law that this dimension does not have raises here, before a folder is made
-    if out is None:
-        return _follow(problem, start, how, None, progress)
-    identity = {
-        "kind": "dynamics",
-        "problem": problem.to_json(),
-        "start": [[float(x).hex() for x in row] for row in start],
-        "integration": {name: float(value).hex() for name, value in dataclasses.asdict(how).items()},
-    }
-    with RunFolder(out, identity, {}) as folder:
-        trajectory = _follow(problem, start, how, folder, progress)
-        trajectory.save(folder.path)
-        return trajectory
+    motion = Motion(problem, start, integration or Integration())
+    folder = None if out is None else Path(out)
+    done = run(motion, folder, workers=1, progress=progress)["trajectory"]
+    return unpack(Trajectory, done.files[""]) if folder is None else Motion.load(folder)
 
 
-def _follow(
-    problem: Charges, start: np.ndarray, how: Integration, folder: RunFolder | None, progress: Callable
-) -> Trajectory:
+def follow(problem: Charges, start: np.ndarray, integration: Integration, context: Context) -> Trajectory:
+    """Integrate from capture to capture; each stretch is a stage that the context keeps."""
     landscape = ChargeLandscape.of(problem)
     electrons, protons = problem.electrons, problem.protons
     moving = np.asarray(problem.electron_charges)
@@ -224,27 +216,25 @@ def _follow(
         for c in captures:
             site[c.proton] += moving[c.electron]
         reachable = free[:, None] & (moving[:, None] * site < -1e-12)
-        name = f"stretch-{len(captures):04d}"
-        if folder is not None and folder.has(name):
-            stretch = folder.get(name)
-        else:
-            arrays = _segment(
-                landscape, how, jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
-            )
-            names: list[str] = ["times", "positions", "end", "last"]
-            stretch = {name: np.asarray(array) for name, array in zip(names, arrays, strict=True)}
-            if folder is not None:
-                folder.put(name, stretch)
+        moving_now = jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
+
+        def stretch_on(now: tuple = moving_now) -> Arrays:
+            arrays = _segment(landscape, integration, *now)
+            return {name: np.asarray(x) for name, x in zip(("times", "positions", "end", "last"), arrays, strict=True)}
+
+        if context.cancelled():
+            raise InterruptedError("the motion was cancelled")
+        stretch = context.keep(len(captures), stretch_on)
         end, last = float(stretch["end"]), stretch["last"]
         if not (np.isfinite(end) and np.isfinite(last).all()):
             raise InputError(
-                f"the equations could not be solved beyond time {begin:g} with {how.max_steps} steps; "
+                f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
                 "allow more steps, a larger tolerance or an earlier end"
             )
         keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
         distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
         electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
-        reached = bool(distance[electron, proton] <= 2 * how.capture)
+        reached = bool(distance[electron, proton] <= 2 * integration.capture)
         positions = last.copy()
         if reached:
             positions[electron] = protons[proton]
@@ -252,8 +242,10 @@ def _follow(
         times += [stretch["times"][keep], [end]]
         path += [stretch["positions"][keep], positions[None]]
         begin = end
-        progress(max(len(captures) / electrons, math.log1p(end) / math.log1p(how.until)), f"{len(captures)} reached")
-        if not reached or end >= how.until or len(captures) == electrons:
+        context.progress(
+            max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until)), f"{len(captures)} reached"
+        )
+        if not reached or end >= integration.until or len(captures) == electrons:
             break
     everywhere = np.concatenate(path)
     energies = np.asarray(landscape.value(jnp.asarray(everywhere)))

@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from earnshaw.errors import InputError
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, read_json, read_manifest, write_json
+from earnshaw.records import decode, fields_of, unpack
+from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest, read_sealed, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
@@ -67,9 +68,14 @@ class Finished:
 
 
 class Work:
-    """What is to be computed. Subclasses are frozen dataclasses that name their kind."""
+    """What is to be computed. Subclasses are frozen dataclasses that name their kind.
+
+    As it stands here, work is one setting of the name of its kind, computed in one piece, and its result is a dataclass
+    with a ``to_json`` for people, which a file keeps as arrays (:func:`earnshaw.records.pack`).
+    """
 
     kind: ClassVar[str]
+    result: ClassVar[type]
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Enter the class into the registry of readers."""
@@ -79,21 +85,27 @@ class Work:
     @property
     def common(self) -> dict[str, Any]:
         """What determines the results of all settings, as JSON."""
-        raise NotImplementedError
+        return fields_of(self)
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
         """For each setting, by name: its ``identity``, its number of ``runs``, and the ``plan`` that cuts it into pieces."""
-        raise NotImplementedError
+        return {self.kind: {"identity": {}, "runs": 1, "plan": {}}}
 
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
         """Rebuild the work from these two; ``functions``: may a user's code be loaded?"""
-        raise NotImplementedError
+        return decode(cls, common)
+
+    @property
+    def hash(self) -> str:
+        """A hash of everything that determines the results, up to the last bits."""
+        parts = {name: [part["identity"], part["runs"]] for name, part in self.parts.items()}
+        return digest([self.kind, self.common, parts])
 
     def pieces(self, name: str) -> list[Piece]:
         """Return the pieces of a setting; a piece depends on nothing outside it."""
-        raise NotImplementedError
+        return [Piece(name, 0, self.parts[name]["runs"])]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Return the arrays of a piece: a function of the work and the piece alone."""
@@ -101,20 +113,37 @@ class Work:
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces."""
-        raise NotImplementedError
+        return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
 
     def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
         """Return a piece's arrays out of finished results that hold its lanes."""
-        raise NotImplementedError
+        return {name: array[piece.low : piece.high] for name, array in files[""].items()}
+
+    @classmethod
+    def load(cls, folder: Path, functions: bool = False) -> Any:
+        """Return what a finished folder of this kind holds, as the function that computed it returned it."""
+        return unpack(cls.result, read_sealed(folder / f"{cls.kind}.npz")[0])
+
+
+def load(folder: str | Path, functions: bool = False) -> Any:
+    """Return what is in a folder that this library wrote: a sweep, a fit, a trajectory, as it was when it was computed.
+
+    A folder may name a function of a user's own, and loading that runs code: ``functions`` allows it.
+    """
+    return _kind(Path(folder), read_manifest(Path(folder))).load(Path(folder), functions)
+
+
+def _kind(folder: Path, manifest: Mapping[str, Any]) -> type[Work]:
+    kind = manifest["kind"]
+    if kind not in KINDS:
+        raise InputError(f"{folder} holds work of the kind {kind!r}; this version knows {', '.join(sorted(KINDS))}")
+    return KINDS[kind]
 
 
 def work_of(folder: Path, functions: bool = False) -> Work:
     """Rebuild the work of a run folder from its manifest alone."""
     manifest = read_manifest(folder)
-    kind = manifest["kind"]
-    if kind not in KINDS:
-        raise InputError(f"{folder} holds work of the kind {kind!r}; this version knows {', '.join(sorted(KINDS))}")
-    return KINDS[kind].from_json(manifest["common"], manifest["settings"], functions)
+    return _kind(folder, manifest).from_json(manifest["common"], manifest["settings"], functions)
 
 
 # ---- executors ------------------------------------------------------------------------------------------------------
@@ -171,11 +200,15 @@ class Threads:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished setting: its results, and the wall time in which some worker computed it, or compiled for it."""
+    """A finished setting: its record, the wall time in which some worker computed it, or compiled for it, and its files.
 
-    finished: Finished
+    The arrays of the files are here only if nothing was written.
+    """
+
+    record: dict[str, Any]
     seconds: float = 0.0
     compile_seconds: float = 0.0
+    files: Mapping[str, Arrays] = field(default_factory=dict, repr=False)
 
 
 def run(work: Work, out: Path | None = None, workers: int | None = None, progress: Progress = quiet) -> dict[str, Done]:
@@ -247,14 +280,14 @@ class _Run:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
         if self.folder is None:
             return
-        before = _record(self.folder.path / f"{name}.json")
+        before = record_of(self.folder.path / f"{name}.json")
         count = before.get("runs")
         if isinstance(count, int):
             files = {part: self.folder.get(name, 0, count, part) for part in before.get("files", [""])}
             if all(arrays is not None for arrays in files.values()):
                 kept = {part: arrays for part, arrays in files.items() if arrays is not None}
                 if count == self.runs[name]:
-                    self.results[name] = Finished(before, kept)
+                    self.results[name] = Finished(before, {})
                     return
                 for piece in pieces:
                     if piece.high <= count:
@@ -304,7 +337,7 @@ class _Run:
         """Join a setting's pieces into its result files, then drop the pieces."""
         finished = self.work.finish(name, [self._fetch(piece) for piece in pieces])
         record = {**finished.record, "runs": self.runs[name], "files": list(finished.files)}
-        self.results[name] = Finished(record, finished.files)
+        self.results[name] = Finished(record, {} if self.folder is not None else finished.files)
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
@@ -326,7 +359,15 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
     return order
 
 
-def _record(path: Path) -> dict[str, Any]:
+def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of all finished settings of a run folder by name, with their times where those are known."""
+    names = read_manifest(folder)["settings"]
+    times = record_of(folder / "record.json").get("times") or {}
+    found = {name: read_json(folder / f"{name}.json") for name in names if (folder / f"{name}.json").exists()}
+    return {name: record | (times.get(name) or {}) for name, record in found.items()}
+
+
+def record_of(path: Path) -> dict[str, Any]:
     """Return a record, or an empty one where it is missing or damaged: what it speaks of is then computed again."""
     try:
         record = read_json(path) if path.exists() else {}
@@ -367,7 +408,7 @@ class _Times:
 
     def __init__(self, folder: RunFolder | None, workers: int) -> None:
         self.path = folder.path / "record.json" if folder is not None else None
-        before = _record(self.path) if self.path is not None else {}
+        before = record_of(self.path) if self.path is not None else {}
         times = before.get("times")
         self.before: dict[str, dict[str, float]] = times if isinstance(times, dict) else {}
         self.busy: dict[str, list[Span]] = {}
@@ -388,7 +429,7 @@ class _Times:
 
     def done(self, name: str, finished: Finished) -> Done:
         """Return a setting's results with its times."""
-        return Done(finished, *self._sum(name))
+        return Done(finished.record, *self._sum(name), finished.files)
 
     def write(self) -> None:
         """Write the record."""

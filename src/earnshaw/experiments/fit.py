@@ -3,38 +3,35 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
-from earnshaw.experiments.data import check_size
+from earnshaw.experiments.engine import Context, Piece, Progress, Work, quiet, run
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
-from earnshaw.numerics import TOLERANCES
-from earnshaw.proof.convexity import ConvexBall, prove_convexity
-from earnshaw.starts.logistic import random_starts
+from earnshaw.numerics import TOLERANCES, lane_normals
+from earnshaw.problems import Data
+from earnshaw.problems.data import check_neurons
+from earnshaw.proof import check, prove
+from earnshaw.records import pack, unpack
 from earnshaw.starts.tensor import TensorStart
-from earnshaw.store import write_bytes, write_json, write_npz
-from earnshaw.threads import one_blas_thread
+from earnshaw.store import Arrays, write_bytes, write_npz
 
 Array = NDArray[np.float64]
-Progress = Callable[[float, str], None]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
 PROOF_NUMBERS = 300_000  # a proof is tried up to this many rows times neurons
 PROOF_DIMENSION = 60
-STATIONARY = 1e-8  # gradients of this risk are thousandths at a start, and 1e-18 where Newton's method ends
-ZERO_RISK = 1e-24
 TOO_LONG = 100
 TRACE_EVERY = 10
 
@@ -48,18 +45,7 @@ class Begin(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FitPlan:
-    """What to fit and how.
-
-    Attributes
-    ----------
-    neurons, activation : the network.
-    begin : where to start.
-    starts : how many random starts.
-    step : the step of gradient descent; one over the largest curvature at the start when None.
-    max_steps : steps of gradient descent before Newton's method takes over.
-    seed : root of all random numbers.
-    prove : whether to try a proof of strict convexity at the end.
-    """
+    """What to fit and how; the arguments of :func:`fit`."""
 
     neurons: int
     activation: str = "sigmoid"
@@ -77,18 +63,6 @@ class FitPlan:
         if self.seed < 0:
             raise InputError(f"the seed {self.seed} was given; use a whole number from 0")
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings with their defaults."""
-        return {
-            "neurons": self.neurons,
-            "activation": self.activation,
-            "start": self.begin.name.lower(),
-            "starts": self.starts if self.begin is Begin.RANDOM else 1,
-            "step": self.step,
-            "max_steps": self.max_steps,
-            "seed": self.seed,
-        }
-
 
 @dataclass(frozen=True)
 class Curve:
@@ -97,6 +71,21 @@ class Curve:
     step: NDArray[np.int64]
     value: Array
     gradient_norm: Array
+
+
+@dataclass(frozen=True)
+class Convexity:
+    """What is proved of the risk around the end, by a certificate that the checker has accepted.
+
+    Attributes
+    ----------
+    radius, curvature_ge : strictly convex within this distance, and the Hessian's smallest eigenvalue at the end.
+    minimiser_within : the one minimiser of the ball lies within this distance of the end; None if that is not proved.
+    """
+
+    radius: float
+    curvature_ge: float
+    minimiser_within: float | None
 
 
 @dataclass(frozen=True)
@@ -110,7 +99,8 @@ class Fit:
     spectrum : the Hessian's eigenvalues there, ascending.
     outcome : CONVERGED at a strict minimum, GLOBAL where the risk is 0, UNDECIDED when the weights were still moving.
     ends : (starts,) array, the risk at the end of each start.
-    ball : the proved ball of convexity; None when no proof was tried.
+    proved : the proved ball of convexity; None when there is none, and ``reason`` says why.
+    certificate : the certificate of that, as text.
     step : the step of gradient descent that was used.
     """
 
@@ -124,19 +114,26 @@ class Fit:
     outcome: Outcome
     ends: Array
     curve: Curve
-    ball: ConvexBall | None
     step: float
+    proved: Convexity | None = None
+    reason: str = ""
+    certificate: str | None = None
 
     @property
     def isolated(self) -> bool:
         """Whether the end is a strict minimum: its gradient vanishes to rounding and its Hessian is positive definite."""
-        return bool(self.gradient_norm <= STATIONARY and self.spectrum[0] > TOLERANCES.strict)
+        return bool(self.gradient_norm <= TOLERANCES.fit_gradient and self.spectrum[0] > TOLERANCES.strict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that ``fit.json`` and ``earnshaw fit --json`` show; bounds are on the safe side."""
-        ball = self.ball
+        plan, proved = self.plan, self.proved
         return {
-            **self.plan.to_json(),
+            "neurons": plan.neurons,
+            "activation": str(plan.activation),
+            "start": plan.begin.name.lower(),
+            "starts": len(self.ends),
+            "max_steps": plan.max_steps,
+            "seed": plan.seed,
             "step": self.step,
             "samples": self.samples,
             "dimension": int(self.weights.shape[1]),
@@ -148,83 +145,167 @@ class Fit:
             "hessian_min": float(self.spectrum[0]),
             "hessian_max": float(self.spectrum[-1]),
             "isolated": self.isolated,
-            "proved_radius": ball.radius if ball is not None and ball.proved else None,
-            "proved_hessian_min": ball.curvature_ge if ball is not None and ball.proved else None,
-            "proved_minimiser_within": ball.minimiser_within if ball is not None else None,
+            "proved_radius": None if proved is None else proved.radius,
+            "proved_hessian_min": None if proved is None else proved.curvature_ge,
+            "proved_minimiser_within": None if proved is None else proved.minimiser_within,
             "risk_of_each_start": self.ends.tolist(),
         }
 
     def save(self, folder: Path) -> None:
-        """Write ``weights.npy``, ``curve.npz`` and ``fit.json`` into a folder, each whole or not at all."""
+        """Write ``weights.npy``, ``curve.npz`` and the certificate into a folder, each whole or not at all."""
         buffer = io.BytesIO()
         np.save(buffer, self.weights)
         write_bytes(folder / "weights.npy", buffer.getvalue())
-        write_npz(
-            folder / "curve.npz",
-            {"step": self.curve.step, "value": self.curve.value, "gradient_norm": self.curve.gradient_norm},
-        )
-        write_json(folder / "fit.json", self.to_json())
+        write_npz(folder / "curve.npz", asdict(self.curve))
+        if self.certificate is not None:
+            write_bytes(folder / "certificates" / "fit-convexity.json", self.certificate.encode("ascii"))
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds something else than an earlier fit."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "fit.json").exists():
-        raise InputError(f"{folder} is not empty and holds no earlier fit; choose another --out")
-    if folder.exists() and not folder.is_dir():
-        raise InputError(f"{folder} is a file; choose a folder for --out")
+@dataclass(frozen=True)
+class Fitting(Work):
+    """One fit; its manifest has the hash of the data in place of the data."""
+
+    kind: ClassVar[str] = "fit"
+    result: ClassVar[type] = Fit
+
+    rows: Rows
+    plan: FitPlan
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Fit."""
+        return pack(fit_rows(self.rows, self.plan, context.progress))
 
 
-def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None) -> Fit:
-    """Fit a network to rows; the rows should have been validated (:meth:`~earnshaw.landscapes.rows.Rows.validate`)."""
-    check_size(rows, plan.neurons)
-    with one_blas_thread():
-        progress(0.0, "start")
-        starts = _starts(rows, plan)
-        progress(0.2, "gradient descent")
-        near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
-        risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
-        safe = safe_step(risk, starts)
-        step = safe if plan.step is None else plan.step
-        if step > TOO_LONG * safe:
-            raise InputError(
-                f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
-                "and gradient descent would only jump about; use a smaller --step, or none"
-            )
-        ends, trace = descend_risk(near, risk, plan, step, starts, progress)
-        best = int(np.argmin([end.value for end in ends]))
-        end, values = ends[best], np.array([end.value for end in ends])
-        curve = _joined(_curve(trace, best), end)
-        if near is not rows:
-            streamed = StreamedRisk(rows, plan.neurons, plan.activation)
-            end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
-            curve = _joined(curve, end)
-        point = end.point
-        progress(0.9, "proof")
-        small = len(rows) * plan.neurons <= PROOF_NUMBERS and rows.dimension <= PROOF_DIMENSION
-        isolated = name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict
-        provable = plan.prove and isolated and small and plan.activation in ("sigmoid", "tanh", "erf")
-        ball = prove_convexity(np.asarray(rows.x), np.asarray(rows.y), point, plan.activation) if provable else None
-        progress(1.0, "done")
-    return Fit(
-        plan,
-        len(rows),
-        point,
-        starts[best],
-        end.value,
-        end.gradient_norm,
-        end.spectrum,
-        name_end(end),
-        values,
-        curve,
-        ball,
-        step,
+def fit(
+    x: ArrayLike | Rows,
+    y: ArrayLike | None = None,
+    *,
+    neurons: int,
+    activation: str = "sigmoid",
+    start: str = "tensor",
+    starts: int = 10,
+    step: float | None = None,
+    max_steps: int = 300,
+    seed: int = 0,
+    prove: bool = True,
+    out: str | Path | None = None,
+    progress: Progress = quiet,
+) -> Fit:
+    """Fit the network (1/K) sum of phi(w_k.x) to inputs and labels in [0, 1], or classes 0 and 1.
+
+    Parameters
+    ----------
+    x, y : (n, d) and (n,) arrays, memory-mapped ones included; or rows that are both
+    neurons, activation : the network: K, and a function with values in [0, 1]
+    start : ``tensor``: from moments of the data; ``random``: the best of several random points
+    starts : how many random starts
+    step : the step of gradient descent; one over the largest curvature at the start when None
+    max_steps : steps of gradient descent before Newton's method takes over
+    seed : root of all random numbers
+    prove : whether to try a proof of strict convexity at the end
+    out : a folder that keeps the fit; the same call finds it there
+    """
+    names = [begin.name.lower() for begin in Begin]
+    if start not in names:
+        raise InputError(f"the start is {start!r}; choose {' or '.join(names)}")
+    if not isinstance(x, Rows):
+        if y is None:
+            raise InputError("only inputs were given; give the labels too: fit(x, y, neurons=3)")
+        x = Rows.of(x, y)
+    x.validate()
+    check_neurons(len(x), x.dimension, neurons)
+    plan = FitPlan(
+        neurons=neurons,
+        activation=activation,
+        begin=Begin[start.upper()],
+        starts=starts,
+        step=step,
+        max_steps=max_steps,
+        seed=seed,
+        prove=prove,
     )
+    folder = None if out is None else Path(out)
+    done = run(Fitting(x, plan), folder, workers=1, progress=progress)["fit"]
+    if folder is None:
+        return unpack(Fit, done.files[""])
+    found = Fitting.load(folder)
+    found.save(folder)
+    return found
+
+
+def fit_rows(rows: Rows, plan: FitPlan, progress: Progress = quiet) -> Fit:
+    """Fit a network to validated rows."""
+    progress(0.0, "start")
+    starts = _starts(rows, plan)
+    progress(0.2, "gradient descent")
+    near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
+    risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
+    safe = safe_step(risk, starts)
+    step = safe if plan.step is None else plan.step
+    if step > TOO_LONG * safe:
+        raise InputError(
+            f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
+            "and gradient descent would only jump about; use a smaller --step, or none"
+        )
+    ends, trace = descend_risk(near, risk, plan, step, starts, progress)
+    best = int(np.argmin([end.value for end in ends]))
+    end, values = ends[best], np.array([end.value for end in ends])
+    curve = _joined(_curve(trace, best), end)
+    if near is not rows:
+        streamed = StreamedRisk(rows, plan.neurons, plan.activation)
+        end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
+        curve = _joined(curve, end)
+    progress(0.9, "proof")
+    proved, reason, certificate = _proof(rows, plan, end)
+    progress(1.0, "done")
+    return Fit(
+        plan=plan,
+        samples=len(rows),
+        weights=end.point,
+        start=starts[best],
+        value=end.value,
+        gradient_norm=end.gradient_norm,
+        spectrum=end.spectrum,
+        outcome=name_end(end),
+        ends=values,
+        curve=curve,
+        step=step,
+        proved=proved,
+        reason=reason,
+        certificate=certificate,
+    )
+
+
+def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[Convexity | None, str, str | None]:
+    """Prove strict convexity at the end, if that makes sense; what is proved has been accepted by the checker."""
+    if not plan.prove:
+        return None, "no proof was asked for", None
+    if not (name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict):
+        return None, "the solution is not isolated", None
+    if len(rows) * plan.neurons > PROOF_NUMBERS or rows.dimension > PROOF_DIMENSION:
+        return (
+            None,
+            f"the data are too large: {PROOF_NUMBERS} rows times neurons and {PROOF_DIMENSION} dimensions at most",
+            None,
+        )
+    problem = Data(np.asarray(rows.x), np.asarray(rows.y), plan.neurons, plan.activation)
+    if problem.unprovable is not None:
+        return None, problem.unprovable, None
+    proof = prove(problem, end.point)
+    if proof.main is None:
+        return None, proof.reason, None
+    checked = check(proof.main)
+    if not checked.verified:
+        return None, f"the checker did not accept the certificate: {checked.reason}", None
+    claim: Any = proof.claim
+    return Convexity(claim.radius, claim.curvature_ge, claim.minimiser_within), "", proof.main.to_text()
 
 
 def _starts(rows: Rows, plan: FitPlan) -> Array:
     if plan.begin is Begin.TENSOR:
         return TensorStart(seed=plan.seed).guess(rows, plan.neurons, plan.activation).weights[None]
-    return random_starts(plan.neurons, rows.dimension, plan.seed, np.arange(plan.starts))
+    numbers = lane_normals(plan.seed, np.arange(plan.starts), plan.neurons * rows.dimension)
+    return numbers.reshape(-1, plan.neurons, rows.dimension) / np.sqrt(rows.dimension)
 
 
 def safe_step(risk: EmpiricalRisk, starts: Array) -> float:
@@ -234,12 +315,7 @@ def safe_step(risk: EmpiricalRisk, starts: Array) -> float:
 
 
 def descend_risk(
-    rows: Rows,
-    risk: EmpiricalRisk,
-    plan: FitPlan,
-    step: float,
-    starts: Array,
-    progress: Progress = lambda share, what: None,
+    rows: Rows, risk: EmpiricalRisk, plan: FitPlan, step: float, starts: Array, progress: Progress = quiet
 ) -> tuple[list[NewtonEnd], Trace]:
     """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian.
 
@@ -247,7 +323,7 @@ def descend_risk(
     """
     lanes = np.arange(len(starts))
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
-    judge = BudgetJudge(stopping, STATIONARY)
+    judge = BudgetJudge(stopping, TOLERANCES.fit_gradient)
     descent = GradientDescent(step=step)
     ledger, trace = run_lanes(risk, descent, judge, stopping, starts, lanes, len(lanes), plan.seed)
     assert trace is not None
@@ -262,9 +338,9 @@ def descend_risk(
 
 def name_end(end: NewtonEnd) -> Outcome:
     """Return what became of a start, from where Newton's method ended."""
-    if not end.gradient_norm <= STATIONARY:
+    if not end.gradient_norm <= TOLERANCES.fit_gradient:
         return Outcome.UNDECIDED
-    if end.value < ZERO_RISK:
+    if end.value < TOLERANCES.fit_value:
         return Outcome.GLOBAL
     if end.spectrum[0] > TOLERANCES.strict:
         return Outcome.CONVERGED

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import jax.numpy as jnp
 import numpy as np
@@ -14,51 +13,21 @@ from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.experiments.engine import Context, Finished, Piece, Progress, Work, quiet, run, work_of
 from earnshaw.experiments.fit import STATIONARY, FitPlan, descend_risk, name_end, safe_step
-from earnshaw.experiments.sweep import Interrupted
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
-from earnshaw.problems.logistic import Logistic
-from earnshaw.starts.logistic import random_starts, starts_around
+from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
+from earnshaw.records import decode, fields_of
+from earnshaw.starts import Xavier, starts_around
 from earnshaw.starts.tensor import TensorStart
+from earnshaw.store import Arrays, read_sealed
 from earnshaw.symmetry.assignment import relative_error, spread
-from earnshaw.threads import cores, one_blas_thread
 
 Array = NDArray[np.float64]
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 SAME = 1e-4  # two ends closer than this, relative to their size, are one minimiser
 STRICT = (Outcome.CONVERGED, Outcome.GLOBAL)
 SUCCESS = 1e-2  # the paper's limit for the spread of the ends
-
-
-def spread_out(
-    function: Callable[[Item], Result],
-    items: Sequence[Item],
-    workers: int | None = None,
-    progress: Callable[[float, str], None] = lambda share, what: None,
-) -> list[Result]:
-    """Return the function's results for all items, in their order, computed by several threads; BLAS has one."""
-    stop = threading.Event()
-
-    def guarded(item: Item) -> Result:
-        if stop.is_set():
-            raise Interrupted
-        return function(item)
-
-    with one_blas_thread(), ThreadPoolExecutor(workers or cores()) as pool:
-        try:
-            futures = {pool.submit(guarded, item): index for index, item in enumerate(items)}
-            for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
-                progress(done / len(items), f"{done}/{len(items)}")
-        except BaseException as error:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            if isinstance(error, KeyboardInterrupt):
-                raise Interrupted from error
-            raise
-        return [future.result() for future in futures]
 
 
 @dataclass(frozen=True)
@@ -150,7 +119,7 @@ def contest(problem: Logistic, random: int) -> StartContest:
     rows = replace(draw(problem), threads=1)
     risk = EmpiricalRisk.of(rows, problem.neurons, problem.activation)
     tensor = TensorStart().guess(rows, problem.neurons, problem.activation).weights[None]
-    chance = random_starts(problem.neurons, problem.dimension, problem.seed, np.arange(random))
+    chance = Xavier().draw(problem, problem.seed, np.arange(random))
     starts = np.concatenate([tensor, chance])
     plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
     ends, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
@@ -162,6 +131,116 @@ def contest(problem: Logistic, random: int) -> StartContest:
         if ok and not any(relative_error(end.point, other) < SAME for other in different):
             different.append(end.point)
     return StartContest(random, sum(reached[1:]), reached[0], len(different), int((~settled[1:]).sum()))
+
+
+MEASUREMENTS: dict[str, Callable[..., Any]] = {"consensus": consensus, "estimate": estimate, "contest": contest}
+RESULTS = {"consensus": Consensus, "estimate": Estimate, "contest": StartContest}
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSets:
+    """Data sets of one size, each from a network of standard normal weights."""
+
+    neurons: int
+    dimension: int
+    samples: int
+    sets: int
+    labels: Labels = Labels.CLASSIFICATION
+
+    @property
+    def name(self) -> str:
+        """The file name: K3-d20-n8000."""
+        kind = "-exact" if self.labels is Labels.REGRESSION else ""
+        return f"K{self.neurons}-d{self.dimension}-n{self.samples}{kind}"
+
+    def problem(self, seed: int, index: int) -> Logistic:
+        """Return the problem of one data set."""
+        seed = 1000 * seed + index
+        return Logistic(gaussian_weights(self.neurons, self.dimension, seed), self.samples, self.labels, seed=seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement(Work):
+    """One measurement, by name and with its numbers, on many data sets of several sizes; each data set is a piece."""
+
+    kind: ClassVar[str] = "data-sets"
+
+    what: str
+    numbers: Mapping[str, float]
+    sizes: tuple[DataSets, ...]
+    seed: int = 0
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What is measured."""
+        return {name: value for name, value in fields_of(self).items() if name != "sizes"}
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """One setting for each size."""
+        identities = {size.name: fields_of(replace(size, sets=0)) for size in self.sizes}
+        return {x.name: {"identity": identities[x.name], "runs": x.sets, "plan": {}} for x in self.sizes}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild the work from its manifest."""
+        sizes = [decode(DataSets, {**part["identity"], "sets": part["runs"]}) for part in parts.values()]
+        return decode(cls, common, sizes=tuple(sizes))
+
+    def _size(self, name: str) -> DataSets:
+        return next(size for size in self.sizes if size.name == name)
+
+    def pieces(self, name: str) -> list[Piece]:
+        """Return one piece for each data set."""
+        size = self._size(name)
+        return [Piece(name, i, i + 1, size.dimension * size.samples) for i in range(size.sets)]
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Measure one data set."""
+        if context.cancelled():
+            raise InterruptedError("the measurement was cancelled")
+        found = MEASUREMENTS[self.what](self._size(piece.setting).problem(self.seed, piece.low), **self.numbers)
+        return {name: np.array([value]) for name, value in asdict(found).items()}
+
+    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Put the numbers of all data sets one under the other."""
+        arrays = {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
+        return Finished(fields_of(self._size(name)) | {"what": self.what}, {"": arrays})
+
+    @classmethod
+    def load(cls, folder: Path, functions: bool = False) -> dict[str, list[Any]]:
+        """Return the measurements of a finished folder by the name of the size."""
+        work = work_of(folder)
+        assert isinstance(work, Measurement)
+        there = [size.name for size in work.sizes if (folder / f"{size.name}.npz").exists()]
+        return {name: work.read(read_sealed(folder / f"{name}.npz")[0]) for name in there}
+
+    def read(self, arrays: Arrays) -> list[Any]:
+        """Return the measurements as the objects that were measured."""
+        result = RESULTS[self.what]
+        columns = [arrays[entry.name].tolist() for entry in fields(result)]
+        return [result(*row) for row in zip(*columns, strict=True)]
+
+
+def measure(
+    what: str,
+    sizes: tuple[DataSets, ...],
+    out: Path | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Progress = quiet,
+    **numbers: float,
+) -> dict[str, list[Any]]:
+    """Measure ``consensus``, ``estimate`` or ``contest`` on data sets of these sizes; return the results by size's name.
+
+    With ``out`` finished data sets are kept, and more of them extend what is there.
+    """
+    work = Measurement(what=what, numbers=numbers, sizes=sizes, seed=seed)
+    done = run(work, out, workers, progress)
+    if out is None:
+        return {name: work.read(result.files[""]) for name, result in done.items()}
+    found = Measurement.load(out)
+    return {size.name: found[size.name][: size.sets] for size in sizes}
 
 
 @dataclass(frozen=True)

@@ -1,99 +1,223 @@
-"""What a sweep will compute, and how it is cut into pieces that can be computed anywhere, in any order."""
+"""What a sweep will compute: problems, optimisers, starts, stopping, and the cut into pieces that can be computed anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from earnshaw.descent import Descent, GradientDescent, Stopping
+from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
 from earnshaw.errors import InputError
-from earnshaw.problems import TwoLayer
-from earnshaw.starts import Start, Xavier
-from earnshaw.store import digest
+from earnshaw.experiments.engine import Context, Finished, Piece, Work
+from earnshaw.experiments.runs import Runs
+from earnshaw.experiments.summary import summarise, with_families
+from earnshaw.problems import Problem, problem_from_json
+from earnshaw.starts import Start, start_from_json, usual_start
+from earnshaw.store import Arrays, canonical_json
+from earnshaw.symmetry import pack
 
 MAX_RUNS = 2**32 - 1
-PIECE = 256  # lanes of a piece, if the batch is not larger: several batches, so that decided lanes are replaced
-
-
-def default_batch(problem: TwoLayer) -> int:
-    """Return how many lanes to compute together: what suits a core's cache, or what fills a GPU."""
-    import jax
-
-    if jax.default_backend() != "cpu":
-        return 16_384
-    pairs = problem.students * (problem.students + problem.teachers)
-    return 64 if pairs <= 300 else 32
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One (k, n) of a sweep: a problem with a name for files."""
-
-    problem: TwoLayer
-
-    @property
-    def name(self) -> str:
-        """The file name: k10-n10."""
-        return f"k{self.problem.teachers}-n{self.problem.students}"
+PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
+TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
-    """All of a sweep: the settings, the start, the descent, the seed, and the cut into pieces.
+class Setting:
+    """One problem and one optimiser of a sweep; ``batch`` runs are computed together, by default what suits the device."""
 
-    ``identity`` is what the run's hash covers. ``batches`` says how many lanes of each setting are computed together,
-    by name; it only decides how the work is cut, and with it the last bits. Settings it does not name get the default.
-    """
-
-    settings: tuple[Setting, ...]
-    runs: int = 1000
-    seed: int = 0
-    start: Start = field(default_factory=Xavier)
+    problem: Problem
     descent: Descent = field(default_factory=GradientDescent)
-    stopping: Stopping = field(default_factory=Stopping)
-    batches: Mapping[str, int] = field(default_factory=dict)
+    runs: int = 1000
+    batch: int = 0
+    label: str = ""
 
     def __post_init__(self) -> None:
-        """Validate the numbers."""
-        if not 1 <= self.runs <= MAX_RUNS:
-            raise InputError(f"{self.runs} runs were asked for; use 1 to {MAX_RUNS}")
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"the seed is {self.seed}; use a whole number from 0 to 2^63 - 1")
+        """Validate the numbers, and that the optimiser suits the problem."""
+        if not isinstance(self.problem, Problem):
+            raise InputError(f"the problem is {self.problem!r:.60}; give a problem, for example TwoLayer(teacher)")
+        if isinstance(self.runs, bool) or not isinstance(self.runs, int | np.integer) or not 1 <= self.runs <= MAX_RUNS:
+            raise InputError(f"{self.runs!r} runs were asked for; use a whole number from 1 to {MAX_RUNS}")
+        if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:
+            raise InputError(f"the batch is {self.batch!r}; use a whole number from 1")
+        _ = self.problem.shape  # a problem without points cannot be swept
+        suits(self.problem, self.descent)
+        object.__setattr__(self, "runs", int(self.runs))
+        object.__setattr__(self, "batch", int(self.batch) or default_batch(self.problem))
+
+    @property
+    def name(self) -> str:
+        """The file name: k10-n10, and the label, if there is one."""
+        return f"{self.problem.name}-{self.label}" if self.label else self.problem.name
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a manifest keeps."""
+        identity = {"problem": self.problem.to_json(), "descent": self.descent.to_json()}
+        identity |= {"label": self.label} if self.label else {}
+        return {"identity": identity, "runs": self.runs, "plan": {"batch": self.batch}}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool) -> Self:
+        """Rebuild a setting from its part of a manifest."""
+        identity = record["identity"]
+        return cls(
+            problem=problem_from_json(identity["problem"], functions),
+            descent=descent_from_json(identity["descent"], functions),
+            runs=record["runs"],
+            batch=record["plan"]["batch"],
+            label=identity.get("label", ""),
+        )
+
+
+def default_batch(problem: Problem) -> int:
+    """Return how many lanes to compute together: what suits a core's cache, or what fills a GPU."""
+    import jax
+
+    return problem.batch if jax.default_backend() == "cpu" else 16_384
+
+
+def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
+    """Return optimisers by names that files can have."""
+    named = {re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-"): descent for name, descent in descents.items()}
+    if not named or len(named) < len(descents):
+        raise InputError("several optimisers need different names; two of those given have the same, or none is given")
+    return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Work):
+    """All of a sweep: the settings, the start, the stopping and the seed. Every part of it goes through JSON and back."""
+
+    kind: ClassVar[str] = "sweep"
+
+    settings: tuple[Setting, ...]
+    seed: int = 0
+    start: Start | None = None
+    stopping: Stopping = field(default_factory=Stopping)
+
+    def __post_init__(self) -> None:
+        """Validate what no setting checks."""
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**63:
+            raise InputError(f"the seed is {self.seed!r}; use a whole number from 0 to 2^63 - 1")
         if not self.settings:
             raise InputError("there is no (k, n) to run; give at least one")
         names = [setting.name for setting in self.settings]
         if len(set(names)) < len(names):
-            raise InputError("two settings of one sweep have the same k and n; sweep them apart")
-        batches = {
-            s.name: self.batches[s.name] if s.name in self.batches else default_batch(s.problem) for s in self.settings
-        }
-        if min(batches.values()) < 1:
-            raise InputError(f"the batch is {min(batches.values())}; use a whole number from 1")
-        object.__setattr__(self, "batches", batches)
+            raise InputError("two settings of one sweep have the same sizes; sweep them apart")
+        if self.start is None:
+            object.__setattr__(self, "start", usual_start(self.settings[0].problem))
+
+    @classmethod
+    def of(
+        cls,
+        problems: Problem | Sequence[Problem],
+        runs: int = 1000,
+        descent: Descent | Mapping[str, Descent] | None = None,
+        batch: int = 0,
+        **more: Any,
+    ) -> Self:
+        """Return the plan of these problems with one optimiser, or with each of several by name."""
+        several = [problems] if isinstance(problems, Problem) else list(problems)
+        descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
+        settings = [
+            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)
+            for problem in several
+            for label, chosen in descents.items()
+        ]
+        return cls(settings=tuple(settings), **more)
 
     @property
-    def identity(self) -> dict[str, Any]:
-        """What determines the results, up to the last bits."""
-        return {
-            "kind": "sweep",
-            "problems": {setting.name: digest(setting.problem.to_json()) for setting in self.settings},
-            "start": self.start.to_json(),
-            "descent": self.descent.to_json(),
-            "stopping": self.stopping.to_json(),
-            "seed": self.seed,
-            "runs": self.runs,
-        }
+    def by_name(self) -> dict[str, Setting]:
+        """The settings by their names."""
+        return {setting.name: setting for setting in self.settings}
 
     @property
-    def hash(self) -> str:
-        """The hash of the identity."""
-        return digest(self.identity)
+    def common(self) -> dict[str, Any]:
+        """Start, stopping and seed."""
+        assert self.start is not None
+        return {"start": self.start.to_json(), "stopping": self.stopping.to_json(), "seed": int(self.seed)}
 
-    def pieces(self, setting: Setting) -> list[tuple[str, np.ndarray]]:
-        """Return the names and lane indices of a setting's pieces; a piece depends on nothing outside it."""
-        size = max(PIECE, self.batches[setting.name])
-        lows = range(0, self.runs, size)
-        return [(f"{setting.name}-{low:08d}", np.arange(low, min(low + size, self.runs))) for low in lows]
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """The settings as a manifest keeps them."""
+        return {setting.name: setting.to_json() for setting in self.settings}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild a plan from its manifest."""
+        return cls(
+            settings=tuple(Setting.from_json(part, functions) for part in parts.values()),
+            seed=common["seed"],
+            start=start_from_json(common["start"]),
+            stopping=Stopping.from_json(common["stopping"]),
+        )
+
+    def pieces(self, name: str) -> list[Piece]:
+        """Return the pieces of a setting: blocks of lanes, whose size depends on the batch alone."""
+        setting = self.by_name[name]
+        size, weight = max(PIECE, 4 * setting.batch), float(np.prod(setting.problem.shape))
+        lows = range(0, setting.runs, size)
+        return [
+            Piece(name, low, high, weight * (high - low)) for low in lows for high in [min(low + size, setting.runs)]
+        ]
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Run the lanes of a piece."""
+        assert self.start is not None
+        setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
+        starts = self.start.draw(setting.problem, self.seed, lanes)
+        runs, trace = run_starts(setting, self.stopping, starts, lanes, self.seed, context)
+        return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
+
+    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Join the runs, group their ends into families, and count."""
+        setting = self.by_name[name]
+        runs = Runs.join([Runs.of_arrays(setting.problem, arrays) for arrays in pieces])
+        runs, found = with_families(runs, self.seed)
+        problem = {"problem": np.array(canonical_json(setting.problem.to_json()))}
+        files = {"": runs.arrays() | problem | pack(found, len(runs))}
+        if self.stopping.trace:
+            files["-trace"] = {n: np.concatenate([arrays[f"trace_{n}"] for arrays in pieces]) for n in TRACE}
+        return Finished(summarise(runs, found, setting, self.seed).to_json(), files)
+
+    @classmethod
+    def load(cls, folder: Path, functions: bool = False) -> Any:
+        """Return the finished settings of a sweep's folder."""
+        from earnshaw.experiments.sweep import load_sweep
+
+        return load_sweep(folder, functions)
+
+    def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
+        """Return the lanes of a piece out of a finished setting."""
+        everything = files[""]
+        lanes = slice(piece.low, piece.high)
+        runs = Runs.of_arrays(self.by_name[piece.setting].problem, everything)[lanes]
+        arrays = dataclasses.replace(runs, min_eigenvalue=np.full(len(runs), np.nan)).arrays()
+        if "-trace" in files:
+            mine = (files["-trace"]["run"] >= piece.low) & (files["-trace"]["run"] < piece.high)
+            arrays |= {f"trace_{name}": files["-trace"][name][mine] for name in TRACE}
+        return arrays
+
+
+def run_starts(
+    setting: Setting, stopping: Stopping, starts: np.ndarray, lanes: np.ndarray, seed: int, context: Context
+) -> tuple[Runs, Trace | None]:
+    """Run a setting from starts ``(lanes, *shape)``, or from several tries ``(tries, lanes, *shape)`` of which the best counts."""
+    tries = 1 if starts.ndim == 1 + len(setting.problem.shape) else len(starts)
+    points, every = starts.reshape(-1, *setting.problem.shape), np.tile(lanes, tries)
+    ledger, trace, extra = descend(
+        setting.problem, setting.descent, stopping, points, every, setting.batch, seed, context.cancelled
+    )
+    runs = Runs.of_ledger(setting.problem, every, ledger, **extra)
+    if tries == 1:
+        return runs, trace
+    value = np.where(np.isfinite(runs.value), runs.value, np.inf).reshape(tries, -1)
+    best = np.argmin(value, axis=0)
+    kept = runs[best * len(lanes) + np.arange(len(lanes))]
+    spent = {name: getattr(runs, name).reshape(tries, -1).sum(0) for name in ("steps", "gradients", "hessians")}
+    spent["halvings"] = runs.halvings.reshape(tries, -1).max(0)
+    return dataclasses.replace(kept, **spent, extra={**kept.extra, "signs": best.astype(np.int8)}), None

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import GradientDescent
+from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
-from earnshaw.experiments.plan import Plan, Setting
-from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import TwoLayer, problem_from_json
+from earnshaw.experiments.engine import Progress, load, quiet
+from earnshaw.experiments.summary import families
+from earnshaw.experiments.sweep import Sweep, SweepResult, proofs_file
+from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
-from earnshaw.store import digest, read_json, read_npz, write_json
-from earnshaw.symmetry import align
-from earnshaw.symmetry import families as group
+from earnshaw.store import digest, read_manifest, read_npz, write_json
+from earnshaw.symmetry import Family
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Target:
 
     source: str
     index: int
-    problem: TwoLayer
+    problem: Problem
     weights: np.ndarray
     stem: str
 
@@ -57,11 +57,13 @@ class Proved:
 def targets(path: Path) -> list[Target]:
     """Return the points of an ``.npz`` file (``weights``, optional ``teacher``), or every family of a run folder."""
     if path.is_dir():
-        if not (path / "manifest.json").exists():
-            raise InputError(f"{path} is not a run folder (it has no manifest.json); give one, or .npz files")
-        names = list(read_json(path / "manifest.json")["identity"]["problems"])
-        found = [target for name in names if (path / f"{name}.npz").exists() for target in _families(path, name)]
-        return found
+        found = load(path)
+        if not isinstance(found, Sweep):
+            kind = read_manifest(path)["kind"]
+            raise InputError(
+                f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder"
+            )
+        return [target for result in found for target in sweep_targets(result, str(path))]
     arrays = read_npz(path)
     if "weights" not in arrays:
         raise InputError(f"{path} has no array 'weights'; it has {', '.join(sorted(arrays)) or 'none'}")
@@ -72,53 +74,40 @@ def targets(path: Path) -> list[Target]:
         raise InputError(
             f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
         )
-    problem = _problem(path, arrays, weights.shape)
+    problem = require_provable(_problem(path, arrays, weights.shape), f"{path} holds points of a problem")
     return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
 
 
-def _target(source: str, stem: str, index: int, problem: TwoLayer, weights: np.ndarray) -> Target:
-    sizes = f"k{problem.teachers}-n{problem.students}"
-    stem = stem if sizes in stem else f"{stem}-{sizes}"
+def _target(source: str, stem: str, index: int, problem: Problem, weights: np.ndarray) -> Target:
+    stem = stem if problem.name in stem else f"{stem}-{problem.name}"
     content = digest([problem.to_json(), [float(x).hex() for x in np.ravel(weights)]])[:8]
     return Target(source, index, problem, np.asarray(weights, dtype=np.float64), f"{stem}-family{index:03d}-{content}")
 
 
-def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> TwoLayer:
+def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> Problem:
     """Return the problem of a file's points: the one it states, or ReLU with its teacher (the standard basis if none)."""
     if "problem" not in arrays:
         return TwoLayer(arrays.get("teacher", np.eye(shape[2])), students=shape[1])
     try:
-        stated = json.loads(str(arrays["problem"]))
-        activation, trained = str(stated["objective"]).partition("/")[2], "trainable_output" in stated
-        problem = problem_from_json(stated) if activation == "relu" and not trained else None
-    except (KeyError, TypeError, ValueError) as error:
+        return problem_from_json(json.loads(str(arrays["problem"])))
+    except ValueError as error:
         raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
-    if problem is None:
-        raise _unprovable(f"{path} holds students", activation, trained)
+
+
+def require_provable(problem: Problem, who: str = "--prove was asked for a problem") -> Problem:
+    """Return the problem, or raise :class:`InputError` if there are no proofs about it."""
+    if problem.unprovable is not None:
+        raise InputError(f"{who} that has no proofs: {problem.unprovable}")
     return problem
 
 
-def _unprovable(who: str, activation: str, trained: bool) -> InputError:
-    return InputError(
-        f"{who} with activation {activation}{' and trained output weights' * trained}; "
-        "proofs exist for ReLU with fixed output weights"
-    )
-
-
-def require_provable(problem: TwoLayer) -> None:
-    """Raise :class:`InputError` unless proofs exist for problems of this kind."""
-    if problem.activation.kind != "relu" or problem.trainable_output:
-        raise _unprovable("--prove was asked for students", problem.activation.name, problem.trainable_output)
-
-
-def _families(folder: Path, name: str) -> list[Target]:
+def sweep_targets(result: SweepResult, source: str) -> list[Target]:
     """Return the families of minima and then of saddles of one setting."""
-    arrays = read_npz(folder / f"{name}.npz")
-    problem = _problem(folder, arrays, arrays["weights"].shape)
-    points = list(arrays["family_weights"])
-    saddles = arrays["saddle_weights"]
-    points += [family.weights for family in group(problem, saddles, arrays["value"][arrays["saddle_run"]])]
-    return [_target(str(folder), name, index, problem, point) for index, point in enumerate(points)]
+    runs = result.runs
+    problem = require_provable(runs.problem, f"{source} holds runs of a problem")
+    saddles = families(runs.where(Outcome.SADDLE), result.summary.seed)
+    points = [family.weights for family in [*result.families, *saddles]]
+    return [_target(source, result.name, index, problem, point) for index, point in enumerate(points)]
 
 
 def prove_targets(
@@ -137,53 +126,49 @@ def prove_targets(
 
 
 def prove_sweep(
-    plan: Plan, folder: Path, workers: int | None = None, progress: Callable[[float, str], None] = lambda s, w: None
+    results: list[SweepResult], folder: Path, workers: int | None = None, progress: Progress = quiet
 ) -> list[Proved]:
-    """Prove every family of a finished sweep; write certificates to ``folder/certificates`` and counts beside the results."""
+    """Prove every family of finished settings; write certificates to ``folder/certificates`` and counts beside the results."""
     out = folder / "certificates"
     out.mkdir(exist_ok=True)
-    results = []
-    for index, setting in enumerate(plan.settings):
-        points = _families(folder, setting.name)
-        if not setting.problem.is_realisable:
-            points = []
+    counted = []
+    for place, result in enumerate(results):
+        points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []
         proofs = prove_targets(points, workers)
         rows: list[dict[str, Any]] = []
         for point, proof in zip(points, proofs, strict=True):
             paths = proof.save_all(out, point.stem)
-            row = proof.report(
-                setting.name, point.index, proof.main and str(next(iter(paths.values())).relative_to(folder))
-            )
+            main = str(next(iter(paths.values())).relative_to(folder)) if paths else None
+            row = proof.report(result.name, point.index, main)
             rows.append({key: value for key, value in row.items() if key != "seconds"})
         verdicts = [proof.verdict for proof in proofs]
         counts = Proved(
             proved=verdicts.count(Verdict.PROVED_MINIMUM),
             saddles=verdicts.count(Verdict.PROVED_SADDLE),
             inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
-            runs_in_proved_basins=_in_basins(plan, setting, folder, proofs),
+            runs_in_proved_basins=sum(
+                _in_basin(result, family, proof) for family, proof in zip(result.families, proofs, strict=False)
+            ),
         )
-        write_json(folder / f"{setting.name}-proofs.json", counts.to_json() | {"families": rows})
-        results.append(counts)
-        progress((index + 1) / len(plan.settings), setting.name)
-    return results
+        path = proofs_file(result)
+        assert path is not None
+        write_json(path, counts.to_json() | {"families": rows})
+        counted.append(counts)
+        progress((place + 1) / len(results), result.name)
+    return counted
 
 
-def _in_basins(plan: Plan, setting: Setting, folder: Path, proofs: list[Proof]) -> int:
-    """Count the runs whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin.
+def _in_basin(result: SweepResult, family: Family, proof: Proof) -> int:
+    """Count the members whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin.
 
     The basins are those of gradient descent; runs of another optimiser are not counted.
     """
-    if not isinstance(plan.descent, GradientDescent):
+    kind, _, step = result.summary.optimizer.partition(":")
+    if proof.verdict is not Verdict.PROVED_MINIMUM or kind != "gd" or family.alignments is None:
         return 0
-    arrays = read_npz(folder / f"{setting.name}.npz")
-    inside = 0
-    for weights, last, run, family in zip(
-        arrays["weights"], arrays["last_weights"], arrays["run"], arrays["family"], strict=True
-    ):
-        proof = proofs[family] if proofs else None
-        if proof is None or proof.verdict is not Verdict.PROVED_MINIMUM:
-            continue
-        found = align(setting.problem, weights, arrays["family_weights"][family], TOLERANCES.family)
-        step = plan.descent.step / 2.0 ** int(arrays["halvings"][run])
-        inside += found is not None and proof.basin_holds(last[found[0]][:, found[1]], step)
-    return inside
+    runs = result.runs.of(family.members)
+    lengths = float(step) / 2.0**runs.halvings
+    return sum(
+        proof.basin_holds(last[rows][:, columns], float(length))
+        for last, rows, columns, length in zip(runs.last_weights, *family.alignments, lengths, strict=True)
+    )

@@ -1,153 +1,164 @@
-"""What is reported of the runs of one setting, and the files that hold it."""
+"""What is reported of the runs of one setting: their families, counts and means."""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent import Outcome, Runs
-from earnshaw.errors import InputError
-from earnshaw.landscapes import TwoLayerLandscape, landscape
+from earnshaw.descent import Descent, Outcome
+from earnshaw.experiments.runs import Runs
+from earnshaw.landscapes import lane_landscape
+from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import proportion_interval
 from earnshaw.problems import TwoLayer
-from earnshaw.store import canonical_json, read_json
 from earnshaw.symmetry import Family
 from earnshaw.symmetry import families as group
+from earnshaw.symmetry.copies import describe
 from earnshaw.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from earnshaw.experiments.plan import Setting
+
+MINIMA = (Outcome.SPURIOUS, Outcome.CONVERGED)  # the ends that are grouped into families
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The counts and means of one setting; :meth:`to_json` is a line of ``earnshaw sweep --json`` without its times."""
+    """The counts and means of one setting; :meth:`to_json` is a line of ``earnshaw sweep --json`` without its times.
 
-    k: int
-    n: int
-    d: int
+    Percentages are of the decided runs: those whose fate was clear at the end. ``sizes`` are what tables show of the
+    problem (k, n and d for two layers).
+    """
+
+    sizes: dict[str, Any]
+    objective: str
+    optimizer: str
     runs: int
     seed: int
     outcomes: dict[str, int]
-    spurious_percent: float
-    spurious_interval: tuple[float, float]
+    spurious_percent: float | None
+    spurious_interval: tuple[float, float] | None
     mean_objective: float | None
     mean_min_eigenvalue: float | None
     best_objective: float | None
-    families: tuple[dict[str, Any], ...]
+    families: tuple[Family, ...]
     steps: int
     decided_by_value_test: int
     restarted: int
 
+    @property
+    def decided(self) -> int:
+        """How many runs are not undecided."""
+        return self.runs - self.undecided
+
+    @property
+    def undecided(self) -> int:
+        """How many runs had no clear fate when they were stopped."""
+        return self.outcomes.get(Outcome.UNDECIDED.name, 0)
+
+    @property
+    def spurious(self) -> int:
+        """How many runs ended at a spurious minimum."""
+        return self.outcomes.get(Outcome.SPURIOUS.name, 0)
+
+    @property
+    def name(self) -> str:
+        """The sizes in words: k=7, n=7."""
+        return ", ".join(f"{name}={size:g}" for name, size in self.sizes.items() if name != "d")
+
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON data."""
-        return dataclasses.asdict(self) | {
-            "spurious_interval": list(self.spurious_interval),
-            "families": list(self.families),
+        record = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self) if entry.name != "sizes"}
+        interval = None if self.spurious_interval is None else list(self.spurious_interval)
+        families = [family.to_json() for family in self.families]
+        return self.sizes | record | {"spurious_interval": interval, "families": families, "undecided": self.undecided}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Summary:
+        """Read a summary back; the arrays of its families are in the result file."""
+        names = [entry.name for entry in dataclasses.fields(cls)]
+        sizes = {key: record[key] for key in record if key not in {*names, "undecided", "files"}}
+        interval = record["spurious_interval"]
+        read = {
+            "sizes": sizes,
+            "spurious_interval": None if interval is None else tuple(interval),
+            "families": tuple(Family.from_json(family) for family in record["families"]),
         }
+        return cls(**{name: read.get(name, record.get(name)) for name in names})
 
 
-def families(runs: Runs) -> list[Family]:
-    """Group end points into families under the symmetries of their landscape, with eigenvalues, the largest first.
+def families(runs: Runs, seed: int = 0) -> list[Family]:
+    """Group end points into families under the symmetries that their problem declares, with eigenvalues, the largest first.
 
-    Usually called with ``runs.spurious``.
+    Usually called with ``runs.spurious``. Members are indices of runs: ``runs.of(family.members)`` are its runs. The seed
+    matters only where every run has a teacher of its own.
     """
-    return families_of(runs.problem, runs.weights, runs.value)
-
-
-def families_of(problem: TwoLayer, points: np.ndarray, values: np.ndarray) -> list[Family]:
-    """Group points (count, *shape) with their losses as :func:`families` does."""
-    energy = landscape(problem)
+    energy = lane_landscape(runs.problem, seed, runs.run)
+    problem = runs.problem
     with one_blas_thread():
-        standard = np.asarray(energy.standard(jnp.asarray(points)))
+        standard = np.asarray(energy.standard(jnp.asarray(runs.weights)))
+        names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else None
+        found = group(problem.symmetry, standard, runs.value, runs=runs.run, scale=problem.scale, describe=names)
+        places = {int(run): place for place, run in enumerate(runs.run)}
         return [
-            dataclasses.replace(family, min_eigenvalue=_smallest(energy, family.weights))
-            for family in group(problem, standard, values)
+            dataclasses.replace(
+                family, min_eigenvalue=_smallest(energy.take(places[int(family.members[0])]), family.weights)
+            )
+            for family in found
         ]
 
 
-def _smallest(energy: TwoLayerLandscape, point: np.ndarray) -> float:
-    """Return the Hessian's smallest eigenvalue in R^(d+1), without the flat directions that every point has."""
+def _smallest(energy: Landscape, point: np.ndarray) -> float:
+    """Return the Hessian's smallest eigenvalue (in one dimension more, for two layers), without the flat directions that every point has."""
     spectrum = np.asarray(energy.spectrum(jnp.asarray(point), extra_dimension=True))
     return float(spectrum[np.argsort(np.abs(spectrum), kind="stable")[energy.gauge :]].min())
 
 
-def with_eigenvalues(runs: Runs, members: np.ndarray, found: list[Family]) -> Runs:
-    """Return the runs with each family's smallest eigenvalue entered for its members (positions among ``members``)."""
+def with_families(runs: Runs, seed: int) -> tuple[Runs, list[Family]]:
+    """Return the families of the minima among the runs' ends, and the runs with their smallest eigenvalues entered."""
+    found = families(runs.where(*MINIMA), seed)
     eigenvalues = runs.min_eigenvalue.copy()
     for family in found:
-        eigenvalues[members[family.members]] = family.min_eigenvalue
-    return dataclasses.replace(runs, min_eigenvalue=eigenvalues)
+        eigenvalues[np.isin(runs.run, family.members)] = family.min_eigenvalue
+    return dataclasses.replace(runs, min_eigenvalue=eigenvalues), found
 
 
-def summarise(runs: Runs, found: list[Family], seed: int) -> Summary:
+def summarise(runs: Runs, found: list[Family], setting: Setting, seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
-    spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, Outcome.SPURIOUS, Outcome.CONVERGED)
-    low, high = proportion_interval(len(spurious), len(runs))
+    spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, *MINIMA)
+    decided = len(runs) - runs.outcomes.get(Outcome.UNDECIDED.name, 0)
+    interval = None
+    if decided:
+        low, high = proportion_interval(len(spurious), decided)
+        interval = 100 * low, 100 * high
     return Summary(
-        k=runs.problem.teachers,
-        n=runs.problem.students,
-        d=runs.problem.dimension,
+        sizes=runs.problem.sizes,
+        objective=str(runs.problem.to_json()["objective"]),
+        optimizer=optimizer_name(setting.descent),
         runs=len(runs),
         seed=seed,
         outcomes=runs.outcomes,
-        spurious_percent=100 * len(spurious) / len(runs),
-        spurious_interval=(100 * low, 100 * high),
+        spurious_percent=100 * len(spurious) / decided if decided else None,
+        spurious_interval=interval,
         mean_objective=float(spurious.value.mean()) if len(spurious) else None,
         mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,
         best_objective=None if not len(ended) else float(ended.value.min()),
-        families=tuple(_family_record(family) for family in found),
+        families=tuple(found),
         steps=int(runs.steps.sum()),
         decided_by_value_test=int(runs.by_value.sum()),
         restarted=int((runs.halvings > 0).sum()),
     )
 
 
-def _family_record(family: Family) -> dict[str, Any]:
-    record = {"count": family.count, "objective": family.objective, "min_eigenvalue": family.min_eigenvalue}
-    return record | ({"name": family.name} if family.name else {})
-
-
-def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str, np.ndarray]:
-    """Return the arrays of a setting's result file.
-
-    ``weights``, ``last_weights``, ``run`` and ``family`` describe the runs that ended at a minimum that is not (known to
-    be) global; ``saddle_weights`` and ``saddle_run`` those at saddles; the others have one entry per run.
-    """
-    family = np.zeros(len(kept), dtype=np.int64)
-    for index, member in enumerate(found):
-        family[member.members] = index
-    saddles = np.flatnonzero(runs.outcome == Outcome.SADDLE.code)
-    return {
-        "weights": runs.weights[kept],
-        "last_weights": runs.last_weights[kept],
-        "run": runs.run[kept],
-        "family": family,
-        "family_weights": np.array([f.weights for f in found]).reshape(-1, *runs.weights.shape[1:]),
-        "saddle_weights": runs.weights[saddles],
-        "saddle_run": runs.run[saddles],
-        "teacher": np.array(runs.problem.teacher),
-        "problem": np.array(canonical_json(runs.problem.to_json())),
-        "outcome": np.array([Outcome.from_code(code).name for code in runs.outcome]),
-        "value": runs.value,
-        "gradient_norm": runs.gradient_norm,
-        "min_eigenvalue": runs.min_eigenvalue,
-        "steps": runs.steps,
-        "gradients": runs.gradients,
-        "hessians": runs.hessians,
-        "halvings": runs.halvings,
-        "by_value": runs.by_value,
-    }
-
-
-def load_summaries(folder: Path) -> list[dict[str, Any]]:
-    """Return the records of all finished settings of a run folder, with their times where known."""
-    if not (folder / "manifest.json").exists():
-        raise InputError(f"{folder} is not a run folder (it has no manifest.json); give one that earnshaw sweep wrote")
-    times = read_json(folder / "record.json")["times"] if (folder / "record.json").exists() else {}
-    names = list(read_json(folder / "manifest.json")["identity"]["problems"])
-    return [
-        read_json(folder / f"{name}.json") | times.get(name, {}) for name in names if (folder / f"{name}.json").exists()
-    ]
+def optimizer_name(descent: Descent) -> str:
+    """Return what a table calls an optimiser: its name, or its kind with the numbers that it was given."""
+    record = descent.to_json()
+    if "name" in record:
+        return str(record["name"])
+    numbers = [f"{float.fromhex(value):g}" for value in record.values() if str(value).startswith("0x")]
+    return ":".join([str(record.get("kind", type(descent).__name__)), *numbers])

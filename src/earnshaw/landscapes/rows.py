@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
 from earnshaw.threads import cores, one_blas_thread
@@ -53,6 +55,28 @@ class Rows:
             raise InputError(f"chunks of {self.chunk} rows were asked for; use at least 1")
         if self.threads is not None and self.threads < 1:
             raise InputError(f"{self.threads} threads were asked for; use at least 1")
+
+    @classmethod
+    def of(cls, x: ArrayLike, y: ArrayLike) -> Rows:
+        """Return rows of what NumPy takes for arrays; others than real numbers raise :class:`InputError`."""
+        arrays = [np.asanyarray(values) for values in (x, y)]
+        for name, array in zip(("inputs", "labels"), arrays, strict=True):
+            if array.dtype.kind not in "biuf":
+                raise InputError(f"the {name} hold {array.dtype}, not real numbers; give arrays of numbers")
+        return cls(arrays[0], arrays[1][:, 0] if arrays[1].ndim == 2 and arrays[1].shape[1] == 1 else arrays[1])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the sizes and a hash of all numbers, chunk by chunk."""
+        total = hashlib.sha256()
+        for x, y in self.chunks():
+            total.update(np.ascontiguousarray(x).tobytes())
+            total.update(np.ascontiguousarray(y).tobytes())
+        return {"samples": len(self), "dimension": self.dimension, "sha256": total.hexdigest()}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Rows:
+        """Refuse: a hash does not hold the data."""
+        raise InputError("the data are not in the folder, only their hash; give them again")
 
     @classmethod
     def open(cls, x: Path, y: Path, chunk: int = CHUNK) -> Rows:

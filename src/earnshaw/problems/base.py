@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.records import decode, fields_of
 
 Array = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -41,6 +42,12 @@ class Symmetry:
     extra: int = 0
 
 
+def exchangeable(neurons: int, dimension: int) -> Symmetry:
+    """Return the symmetry of a network in which neurons may be exchanged, and coordinates may not."""
+    none = np.zeros(0, dtype=np.int64)
+    return Symmetry(np.zeros(neurons, dtype=np.int64), np.arange(dimension), np.zeros((0, dimension)), none)
+
+
 def classes(values: ArrayLike) -> Classes:
     """Number values so that equal ones share a number."""
     return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
@@ -65,14 +72,19 @@ class Problem:
         raise InputError(f"a problem of the network {self.network} has no single point; sweep or prove another kind")
 
     @property
-    def name(self) -> str:
-        """What files about this problem are called."""
+    def sizes(self) -> dict[str, Any]:
+        """The numbers that a table shows of it, by their short names."""
         raise NotImplementedError
 
     @property
-    def sizes(self) -> dict[str, Any]:
-        """The numbers that a table shows of it."""
-        raise NotImplementedError
+    def name(self) -> str:
+        """What files about this problem are called, by its sizes without the dimension: k10-n10."""
+        return "-".join(f"{name}{size:g}" for name, size in self.sizes.items() if name != "d")
+
+    @property
+    def detail(self) -> str:
+        """What follows the network in ``objective``, mostly the activation."""
+        return "relu"
 
     @property
     def symmetry(self) -> Symmetry | None:
@@ -105,13 +117,13 @@ class Problem:
         return f"there are no proofs for the network {self.network}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
-        raise NotImplementedError
+        """Return the exact JSON form, from which nothing is missing and in which nothing is rounded."""
+        return {"objective": f"{self.network}/{self.detail}", **fields_of(self)}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back; bad content raises :class:`InputError`. ``functions``: may a user's code be loaded?"""
-        raise NotImplementedError
+        return decode(cls, {key: value for key, value in record.items() if key != "objective"})
 
     @cached_property
     def digest(self) -> str:

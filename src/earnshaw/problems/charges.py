@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, hexed, reals, unhexed, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, classes, reals, whole
 
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
 ON_SPHERE = ("polynomial", "sign")
@@ -55,27 +54,6 @@ class ChargeLaw:
     def on_sphere(self) -> bool:
         """Whether positions are unit vectors."""
         return self.name in ON_SPHERE
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the parameters that matter for this law."""
-        record: dict[str, Any] = {"name": self.name}
-        if self.name in ("yukawa", "almost-yukawa"):
-            record["eigenvalue"] = hexed(self.eigenvalue)
-        if self.name == "almost-yukawa":
-            record |= {"radius": hexed(self.radius), "variant": self.variant}
-        if self.name == "polynomial":
-            record["degree"] = self.degree
-        return record
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Read a law back; bad content raises :class:`InputError`."""
-        known = {"name", "eigenvalue", "radius", "variant", "degree"}
-        if not isinstance(record, Mapping) or not {"name"} <= set(record) <= known:
-            raise InputError(f"a law has a name, and may have {sorted(known)}")
-        return cls(
-            **{key: unhexed(value) if key in ("eigenvalue", "radius") else value for key, value in record.items()}
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +131,9 @@ class Charges(Problem):
         return self.electrons, self.dimension + (self.electron_charges is None)
 
     @property
-    def name(self) -> str:
-        """The file name: coulomb-d2-k4-n4."""
-        return f"{self.law.name}-d{self.dimension}-k{len(self.protons)}-n{self.electrons}"
+    def detail(self) -> str:
+        """The law."""
+        return self.law.name
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -169,34 +147,6 @@ class Charges(Problem):
         columns = np.zeros(self.dimension, dtype=np.int64)
         extra = int(self.electron_charges is None)
         return Symmetry(classes(moving), columns, self.protons, classes(self.proton_charges), extra)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the exact JSON form, numbers as hexadecimal floats."""
-        record: dict[str, Any] = {
-            "objective": f"charges/{self.law.name}",
-            "protons": hexed(self.protons),
-            "proton_charges": hexed(self.proton_charges),
-            "electrons": self.electrons,
-            "law": self.law.to_json(),
-            "regularisation": hexed(self.regularisation),
-        }
-        if self.electron_charges is not None:
-            record["electron_charges"] = hexed(self.electron_charges)
-        return record
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
-        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        required = {"protons", "proton_charges", "electrons", "law", "regularisation"}
-        check_record(cls.network, record, required, {"electron_charges"})
-        return cls(
-            unhexed(record["protons"]),
-            unhexed(record["proton_charges"]),
-            record["electrons"],
-            unhexed(record["electron_charges"]) if "electron_charges" in record else None,
-            ChargeLaw.from_json(record["law"]),
-            unhexed(record["regularisation"]),
-        )
 
 
 def spread(dimension: int, factor: float) -> float:

@@ -73,11 +73,6 @@ class ConvNet(Problem):
         return (self.filter_size + self.patches,)
 
     @property
-    def name(self) -> str:
-        """The file name: p20-k25."""
-        return f"p{self.filter_size}-k{self.patches}"
-
-    @property
     def sizes(self) -> dict[str, Any]:
         """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
         return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
@@ -171,11 +166,6 @@ class RandomConvNets(Problem):
         return (self.filter_size + self.patches,)
 
     @property
-    def name(self) -> str:
-        """The file name: p20-k25-ratio0.5."""
-        return f"p{self.filter_size}-k{self.patches}-ratio{self.ratio:g}"
-
-    @property
     def sizes(self) -> dict[str, Any]:
         """Filter size p, patches k, and the ratio."""
         return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
@@ -196,15 +186,3 @@ class RandomConvNets(Problem):
         return (
             "every run has a teacher of its own; prove one of them with earnshaw prove --filter W.npy --outputs A.npy"
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the exact JSON form."""
-        sizes = {"p": self.filter_size, "k": self.patches, "ratio": hexed(self.ratio)}
-        return sizes | {"objective": "random-convnet/relu"}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
-        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        check_record(cls.network, record, {"p", "k", "ratio"})
-        p, k = whole("filter weights", record["p"], 2), whole("patches", record["k"], 1)
-        return cls(filter_size=p, patches=k, ratio=unhexed(record["ratio"]))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Array, Problem, Symmetry, check_record, reals, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, exchangeable, reals, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +70,6 @@ class Data(Problem):
         return self.neurons, self.dimension
 
     @property
-    def name(self) -> str:
-        """The file name: neurons3-d5."""
-        return f"neurons{self.neurons}-d{self.dimension}"
-
-    @property
     def sizes(self) -> dict[str, Any]:
         """Neurons, dimension and samples."""
         return {"neurons": self.neurons, "d": self.dimension, "samples": self.samples}
@@ -82,9 +77,7 @@ class Data(Problem):
     @property
     def symmetry(self) -> Symmetry:
         """Neurons may be exchanged; coordinates may not."""
-        d = self.dimension
-        none = np.zeros(0, dtype=np.int64)
-        return Symmetry(np.zeros(self.neurons, dtype=np.int64), np.arange(d), np.zeros((0, d)), none)
+        return exchangeable(*self.shape)
 
     @property
     def batch(self) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Problem, check_record, whole
+from earnshaw.problems.base import Problem, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +56,9 @@ class DeepTanh(Problem):
         return [(after, before) for before, after in pairwise(sizes)]
 
     @property
-    def name(self) -> str:
-        """The file name: depth3-width10."""
-        return f"depth{self.depth}-width{self.width}"
+    def detail(self) -> str:
+        """The precision."""
+        return self.dtype
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -70,14 +69,3 @@ class DeepTanh(Problem):
     def is_realisable(self) -> bool:
         """The student has the teacher's shape."""
         return True
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the exact JSON form."""
-        sizes = {"depth": self.depth, "width": self.width, "d": self.dimension}
-        return sizes | {"objective": f"deep-tanh/{self.dtype}"}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
-        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        dtype = check_record(cls.network, record, {"depth", "width", "d"})
-        return cls(record["depth"], record["width"], record["d"], dtype)

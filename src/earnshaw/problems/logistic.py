@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.base import Array, Problem, Symmetry, check_record, hexed, reals, unhexed, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, exchangeable, reals, whole
 from earnshaw.problems.two_layer import TwoLayer
 
 MAX_SAMPLES = 10**10
@@ -84,9 +83,9 @@ class Logistic(Problem):
         return self.neurons, self.dimension
 
     @property
-    def name(self) -> str:
-        """The file name: K3-d20-n5000."""
-        return f"K{self.neurons}-d{self.dimension}-n{self.samples}"
+    def detail(self) -> str:
+        """The activation."""
+        return str(self.activation)
 
     @property
     def sizes(self) -> dict[str, Any]:
@@ -96,9 +95,7 @@ class Logistic(Problem):
     @property
     def symmetry(self) -> Symmetry:
         """Neurons may be exchanged; coordinates may not."""
-        none = np.zeros(0, dtype=np.int64)
-        rows = np.zeros(self.neurons, dtype=np.int64)
-        return Symmetry(rows, np.arange(self.dimension), np.zeros((0, self.dimension)), none)
+        return exchangeable(*self.shape)
 
     @property
     def population(self) -> TwoLayer:
@@ -117,38 +114,6 @@ class Logistic(Problem):
     def replace(self, **changes: Any) -> Logistic:
         """Return the problem with some settings changed."""
         return dataclasses.replace(self, **changes)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
-        return {
-            "objective": f"logistic/{self.activation}",
-            "labels": self.labels.name.lower(),
-            "k": self.neurons,
-            "d": self.dimension,
-            "samples": self.samples,
-            "seed": self.seed,
-            "target": hexed(self.weights),
-        }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
-        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        phi = check_record(cls.network, record, {"labels", "k", "d", "samples", "seed", "target"})
-        names = [kind.name.lower() for kind in Labels]
-        if record["labels"] not in names:
-            raise InputError(f"a problem's labels are {record['labels']!r}; known are {', '.join(names)}")
-        problem = cls(
-            unhexed(record["target"]),
-            record["samples"],
-            Labels[record["labels"].upper()],
-            phi,
-            record["seed"],
-        )
-        if problem.shape != (record["k"], record["d"]):
-            raise InputError(
-                f"the target has shape {problem.shape}, but k, d = {record['k']}, {record['d']} are stated"
-            )
-        return problem
 
 
 def gaussian_weights(neurons: int, dimension: int, seed: int) -> Array:

@@ -121,11 +121,6 @@ class TwoLayer(Problem):
         return self.students, self.dimension + self.trainable_output
 
     @property
-    def name(self) -> str:
-        """The file name: k10-n10."""
-        return f"k{self.teachers}-n{self.students}"
-
-    @property
     def sizes(self) -> dict[str, Any]:
         """Teacher neurons k, student neurons n and the dimension d."""
         return {"k": self.teachers, "n": self.students, "d": self.dimension}

@@ -5,123 +5,117 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import load_summaries
+from earnshaw.experiments import Summary, SweepResult, load_sweep
+from earnshaw.experiments.engine import record_of
 from earnshaw.plots import Percentages, percentage_figure, value_figure
 from earnshaw.proof import explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
-from earnshaw.store import read_json, read_npz
-
-Record = Mapping[str, Any]
+from earnshaw.store import read_manifest
 
 
 def sweep_page(folder: Path, out: Path) -> Page:
     """Return the page of a run folder; figures are drawn beside ``out``, and certificates linked from there."""
-    manifest = read_json(folder / "manifest.json") if (folder / "manifest.json").exists() else None
-    if manifest is None:
-        raise InputError(f"{folder} is not a run folder (it has no manifest.json); give one that earnshaw sweep wrote")
-    if manifest["identity"]["kind"] != "sweep":
+    kind = read_manifest(folder)["kind"]
+    if kind != "sweep":
         raise InputError(
-            f"{folder} holds another network than two layers; look at it with earnshaw runs show or earnshaw runs export"
+            f"{folder} holds work of the kind {kind!r}, which has no page; see it with earnshaw runs show {folder}"
         )
-    records = load_summaries(folder)
-    if not records:
+    results = load_sweep(folder).results
+    if not results:
         raise InputError(f"{folder} has no finished setting yet; run the sweep again to go on")
-    identity = manifest["identity"]
+    total, seed = sum(result.summary.runs for result in results), results[0].summary.seed
+    networks = ", ".join(dict.fromkeys(result.summary.objective for result in results))
+    optimizers = ", ".join(dict.fromkeys(result.summary.optimizer for result in results))
     lead = (
-        f"{sum(record['runs'] for record in records):,} runs from random starts, seed {identity['seed']}. "
+        f"{total:,} runs from random starts, seed {seed}; network {networks}; optimiser {optimizers}. "
         "Where did they end, how often, and what of it is proved?"
     )
+    provable = all(result.summary.objective == "two-layer/relu" for result in results)
+    prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
     again = Section(
         "Run it again",
         [
             Text("The folder keeps every setting of the sweep, and the same command finds its results there."),
-            Code(
-                f"earnshaw runs show {folder}\nearnshaw prove {folder} --out {folder}/certificates\nearnshaw report {folder}"
-            ),
+            Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}"),
         ],
     )
-    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(folder, records, out), again], computed_with(folder))
+    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(results, out), again], computed_with(folder))
 
 
 def sweep_sections(
-    folder: Path, records: Sequence[Record], out: Path, printed: Mapping[str, float] | None = None
+    results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
     printed = printed or {}
-    sections = [_results(folder, records, out, printed), _families(folder, records, out)]
-    statements = _statements(folder, records, out)
+    sections = [_results(results, out, printed), _families(results, out)]
+    statements = _statements(results, out)
     return [*sections, statements] if statements else sections
 
 
-def _name(record: Record) -> str:
-    return f"k{record['k']}-n{record['n']}"
-
-
-def _results(folder: Path, records: Sequence[Record], out: Path, printed: Mapping[str, float]) -> Section:
+def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
+    sizes = [name for name in results[0].summary.sizes if name != "d"]
     rows = []
-    for record in records:
-        low, high = record["spurious_interval"]
-        others = {k: v for k, v in record["outcomes"].items() if k not in ("GLOBAL", "SPURIOUS")}
+    for result in results:
+        summary = result.summary
+        others = {k: v for k, v in summary.outcomes.items() if k not in ("GLOBAL", "SPURIOUS")}
         rows.append(
             [
-                str(record["k"]),
-                str(record["n"]),
-                str(record["runs"]),
-                str(record["outcomes"].get("GLOBAL", 0)),
-                f"{record['spurious_percent']:.1f}% ({low:.1f} to {high:.1f})",
-                f"{printed[_name(record)]:g}%" if _name(record) in printed else "",
-                "" if record["mean_objective"] is None else f"{record['mean_objective']:.4f}",
-                "" if record["mean_min_eigenvalue"] is None else f"{record['mean_min_eigenvalue']:.4f}",
+                *(f"{summary.sizes[name]:g}" for name in sizes),
+                summary.optimizer,
+                str(summary.runs),
+                str(summary.outcomes.get("GLOBAL", 0)),
+                _percent(summary),
+                f"{printed[result.name]:g}%" if result.name in printed else "",
+                "" if summary.mean_objective is None else f"{summary.mean_objective:.4f}",
+                "" if summary.mean_min_eigenvalue is None else f"{summary.mean_min_eigenvalue:.4f}",
                 ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
             ]
         )
-    headings = [
-        "k",
-        "n",
-        "runs",
-        "global",
-        "spurious (95%)",
-        "paper",
-        "mean loss there",
-        "mean smallest eigenvalue",
-        "other",
-    ]
-    headings, rows = _without_empty(headings, rows)
+    counted = ["optimiser", "runs", "global", "spurious (95%)", "paper"]
+    headings, rows = _without_empty([*sizes, *counted, "mean loss there", "mean smallest eigenvalue", "other"], rows)
     parts: list[Part] = [
         Text(
             "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
-            "when it ended at a strict local minimum with a larger loss; means are over the spurious runs."
+            "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
+            "runs whose fate is decided."
         ),
         Table(headings, rows),
     ]
     picture = out.parent / f"{out.stem}-figures"
+    known = [
+        result for result in results if "CONVERGED" not in result.summary.outcomes and result.summary.spurious_interval
+    ]
     bars = [
         Percentages(
-            f"k={record['k']}, n={record['n']}",
-            record["spurious_percent"],
-            tuple(record["spurious_interval"]),
-            printed.get(_name(record)),
+            result.summary.name,
+            result.summary.spurious_percent or 0.0,
+            result.summary.spurious_interval or (0.0, 100.0),
+            printed.get(result.name),
         )
-        for record in records
+        for result in known
     ]
-    if any(record["outcomes"].get("SPURIOUS") for record in records):
-        percentage_figure(
-            bars, f"Runs that end at spurious minima ({records[0]['runs']} runs each)", picture / "percentages"
-        )
+    if any(result.summary.spurious for result in known):
+        title = f"Runs that end at spurious minima ({known[0].summary.runs} runs each)"
+        percentage_figure(bars, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
         parts.append(
             Figure(picture / "percentages.svg", words + ("; diamonds are the paper's values." if printed else "."))
         )
-    values = {
-        f"k={record['k']}, n={record['n']}": read_npz(folder / f"{_name(record)}.npz")["value"]
-        for record in records[-6:]
-    }
-    value_figure(values, picture / "values")
+    values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
+    early = all(result.summary.objective == "two-layer/relu" for result in results)
+    value_figure(values, picture / "values", early)
     parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
     return Section("Where the runs ended", parts)
+
+
+def _percent(summary: Summary) -> str:
+    """Return the share of spurious runs with its interval; a dash where no minimum can be called spurious."""
+    if "CONVERGED" in summary.outcomes or summary.spurious_interval is None:
+        return "-"
+    low, high = summary.spurious_interval
+    return f"{summary.spurious_percent:.1f}% ({low:.1f} to {high:.1f})"
 
 
 def _without_empty(headings: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
@@ -130,54 +124,50 @@ def _without_empty(headings: list[str], rows: list[list[str]]) -> tuple[list[str
     return [headings[column] for column in kept], [[row[column] for column in kept] for row in rows]
 
 
-def _families(folder: Path, records: Sequence[Record], out: Path) -> Section:
+def _families(results: Sequence[SweepResult], out: Path) -> Section:
+    sizes = [name for name in results[0].summary.sizes if name != "d"]
     rows = []
-    for record in records:
-        path = folder / f"{_name(record)}-proofs.json"
-        proofs = read_json(path)["families"] if path.exists() else []
-        for index, family in enumerate(record["families"]):
+    for result in results:
+        proofs = (result.proofs or {}).get("families", [])
+        for index, family in enumerate(result.summary.families):
             verdict = proofs[index]["verdict"].replace("_", " ").lower() if index < len(proofs) else "not tried"
             if index < len(proofs) and proofs[index]["certificate"]:
-                verdict = f"[{verdict}]({_link(folder / proofs[index]['certificate'], out)})"
-            rows.append(
-                [
-                    str(record["k"]),
-                    str(record["n"]),
-                    str(index),
-                    str(family["count"]),
-                    f"{family['objective']:.8f}",
-                    f"{family['min_eigenvalue']:.6f}",
-                    family.get("name", ""),
-                    verdict,
-                ]
-            )
+                verdict = f"[{verdict}]({_link(_folder(result) / proofs[index]['certificate'], out)})"
+            numbers = f"{family.objective:.8f}", f"{family.min_eigenvalue:.6f}"
+            head = *(f"{result.summary.sizes[name]:g}" for name in sizes), str(index), str(family.count)
+            rows.append([*head, *numbers, family.name or "", verdict])
     if not rows:
         return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
     text = Text(
         "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
         "does not notice) are one family."
     )
-    headings = ["k", "n", "family", "runs", "loss", "smallest eigenvalue", "what its neurons do", "proof"]
+    headings = [*sizes, "family", "runs", "loss", "smallest eigenvalue", "what its neurons do", "proof"]
     headings, rows = _without_empty(headings, rows)
     return Section("Families of minima", [text, Table(headings, rows)])
 
 
-def _statements(folder: Path, records: Sequence[Record], out: Path) -> Section | None:
+def _folder(result: SweepResult) -> Path:
+    assert isinstance(result.source, Path)
+    return result.source.parent
+
+
+def _statements(results: Sequence[SweepResult], out: Path) -> Section | None:
     """Return what the certificates say in words, with links to them; the first in full, the others on a click."""
     parts: list[Part] = []
     inside = total = 0
-    for record in records:
-        path = folder / f"{_name(record)}-proofs.json"
-        if not path.exists():
+    folder = _folder(results[0])
+    for result in results:
+        proofs = result.proofs
+        if proofs is None:
             continue
-        proofs = read_json(path)
         inside += proofs["runs_in_proved_basins"]
-        total += record["outcomes"].get("SPURIOUS", 0)
+        total += result.summary.spurious
         for row in proofs["families"]:
             if not row["certificate"]:
                 continue
             file = folder / row["certificate"]
-            title = f"k = {record['k']}, n = {record['n']}, family {row['index']}"
+            title = f"{result.summary.name}, family {row['index']}"
             words = f"{explain(file).words} [certificate]({_link(file, out)})"
             parts.append(Folded(title, [Text(words)]) if parts else Text(f"*{title}.* {words}"))
     if not parts:
@@ -208,9 +198,8 @@ def _link(file: Path, out: Path) -> str:
 
 def computed_with(folder: Path) -> str:
     """Return with which versions and on which machine a run folder was computed, in words."""
-    path = folder / "record.json"
-    if not path.exists():
+    record = record_of(folder / "record.json")
+    if not {"versions", "python", "device"} <= set(record):
         return ""
-    record = read_json(path)
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     return f"{versions}; Python {record['python']}; {record['device']}."
