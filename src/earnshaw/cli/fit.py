@@ -47,7 +47,7 @@ def fit(
         typer.Option(
             rich_help_panel=NETWORK,
             metavar="NAME",
-            help="sigmoid, tanh for (1 + tanh)/2, erf for (1 + erf)/2, or module:function.",
+            help="sigmoid, unit-tanh for (1 + tanh)/2, unit-erf for (1 + erf)/2, or module:function.",
         ),
     ] = "sigmoid",
     start: Annotated[
@@ -89,11 +89,11 @@ def fit(
         from earnshaw.experiments.fit import fit as run_fit
         from earnshaw.numerics import remember_programs
         from earnshaw.plots.logistic import training_curve
-        from earnshaw.potentials.bounded import bounded_activation
+        from earnshaw.problems import unit_activation
 
         remember_programs()
         check_folder(out_folder)
-        bounded_activation(activation)
+        unit_activation(activation)
         rows = read_data(data, labels)
         check_size(rows, neurons)
         if start is StartKind.tensor and not looks_standard_normal(rows):

@@ -15,7 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
+from earnshaw.landscapes.charges import charge_energy
+from earnshaw.potentials.radial import Radial
 from earnshaw.problems.charges import Charges
 from earnshaw.store import RunFolder, write_json, write_npz
 
@@ -76,7 +78,7 @@ class Trajectory:
     Attributes
     ----------
     times, positions : (T,) and (T, n, d), the captures' times included.
-    energies : (T,), the loss L along the way; NaN once a pair touches under an unbounded law.
+    energies : (T,), the loss L = 2 F along the way; NaN once a pair touches under an unbounded law.
     captures : who reached whom, in order.
     worst_pull : the largest force by other charges on an electron that sits on its proton, as a share of what holds it
         there (the slope of the cone); below 1 it stays.
@@ -135,7 +137,7 @@ def _finite(number: float) -> float | None:
 
 @functools.partial(jax.jit, static_argnames="how")
 def _segment(
-    landscape: ChargeLandscape, how: Integration, start: jax.Array, begin: jax.Array, free: jax.Array, open_: jax.Array
+    landscape: PairEnergy, how: Integration, start: jax.Array, begin: jax.Array, free: jax.Array, open_: jax.Array
 ) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
     """Integrate from one capture to the next; return stored times and positions, and where and when it ended.
 
@@ -148,7 +150,7 @@ def _segment(
         return jnp.where(free[:, None], landscape.velocity(positions), 0.0)
 
     def gap(t: Any, y: jax.Array, args: Any, **_: Any) -> jax.Array:
-        distance = jnp.linalg.norm(y[:, None] - landscape.protons, axis=-1)
+        distance = jnp.linalg.norm(y[:, None] - landscape.teacher, axis=-1)
         return jnp.min(jnp.where(open_, distance, jnp.inf)) - how.capture
 
     times = jnp.clip(jnp.asarray(how.times), begin, how.until)
@@ -185,7 +187,7 @@ def dynamics(
     """
     how = how or Integration()
     if problem.electron_charges is None:
-        raise InputError("the dynamics need fixed electron_charges; give them to Charges (-1 each, for electrons)")
+        raise InputError("the dynamics need fixed electron_charges; give them to Charges (1 each, for electrons)")
     if problem.law.on_sphere:
         raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
     start = np.asarray(start, dtype=np.float64)
@@ -193,7 +195,7 @@ def dynamics(
         raise InputError(
             f"the start has shape {start.shape}; this problem needs ({problem.electrons}, {problem.dimension})"
         )
-    ChargeLandscape.of(problem)  # a law that this dimension does not have raises here, before a folder is made
+    charge_energy(problem)  # a law that this dimension does not have raises here, before a folder is made
     if out is None:
         return _follow(problem, start, how, None, progress)
     identity = {
@@ -211,7 +213,7 @@ def dynamics(
 def _follow(
     problem: Charges, start: np.ndarray, how: Integration, folder: RunFolder | None, progress: Callable
 ) -> Trajectory:
-    landscape = ChargeLandscape.of(problem)
+    landscape = charge_energy(problem)
     electrons, protons = problem.electrons, problem.protons
     moving = np.asarray(problem.electron_charges)
     begin, positions = 0.0, start
@@ -222,8 +224,8 @@ def _follow(
         free = ~np.isin(np.arange(electrons), taken)
         site = problem.proton_charges.copy()
         for c in captures:
-            site[c.proton] += moving[c.electron]
-        reachable = free[:, None] & (moving[:, None] * site < -1e-12)
+            site[c.proton] -= moving[c.electron]
+        reachable = free[:, None] & (moving[:, None] * site > 1e-12)
         name = f"stretch-{len(captures):04d}"
         if folder is not None and folder.has(name):
             stretch = folder.get(name)
@@ -256,22 +258,23 @@ def _follow(
         if not reached or end >= how.until or len(captures) == electrons:
             break
     everywhere = np.concatenate(path)
-    energies = np.asarray(landscape.value(jnp.asarray(everywhere)))
+    energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
     energies = np.where(np.isfinite(energies), energies, np.nan)
     worst = _worst_pull(landscape, np.concatenate(times), everywhere, captures)
     return Trajectory(problem, np.concatenate(times), everywhere, energies, tuple(captures), worst)
 
 
-def _worst_pull(landscape: ChargeLandscape, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
+def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
     """Return the largest pull on a captured electron, relative to the slope of the cone that holds it; 0 if unbounded."""
-    if not landscape.potential.bounded or not captures:
+    potential = landscape.potential
+    if not (isinstance(potential, Radial) and potential.bounded and captures):
         return 0.0
     pull = np.linalg.norm(np.asarray(landscape.velocity(jnp.asarray(positions))), axis=-1)
-    hold = abs(float(landscape.potential.slope(jnp.asarray(0.0))))
-    charges = np.asarray(landscape.electron_charges)
+    hold = abs(float(potential.slope(jnp.asarray(0.0))))
+    charges = np.asarray(landscape.student_charges)
     worst = 0.0
     for c in captures:
-        capacity = abs(charges[c.electron] * float(landscape.proton_charges[c.proton])) * hold
+        capacity = abs(charges[c.electron] * float(landscape.teacher_charges[c.proton])) * hold
         after = times >= c.time
         worst = max(worst, float(pull[after, c.electron].max()) / capacity if capacity > 1e-12 else math.inf)
     return worst

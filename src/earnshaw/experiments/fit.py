@@ -202,7 +202,7 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
         progress(0.9, "proof")
         small = len(rows) * plan.neurons <= PROOF_NUMBERS and rows.dimension <= PROOF_DIMENSION
         isolated = name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict
-        provable = plan.prove and isolated and small and plan.activation in ("sigmoid", "tanh", "erf")
+        provable = plan.prove and isolated and small and plan.activation in ("sigmoid", "unit-tanh", "unit-erf")
         ball = prove_convexity(np.asarray(rows.x), np.asarray(rows.y), point, plan.activation) if provable else None
         progress(1.0, "done")
     return Fit(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.problems.activations import recorded_activation, unit_activation
 from earnshaw.problems.base import Array, Problem, Symmetry, check_record, hexed, reals, unhexed, whole
 from earnshaw.problems.two_layer import TwoLayer
 
@@ -41,8 +42,9 @@ class Logistic(Problem):
         Number n of inputs.
     labels : Labels
         Classification or regression.
-    activation : str
-        sigmoid, tanh for (1 + tanh z)/2, erf for (1 + erf z)/2, or a function of yours as ``module:function``.
+    activation : str, callable or Activation
+        A function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
+        :func:`earnshaw.problems.unit_activation`.
     seed : int
         Root of the data set's random numbers; it does not touch the weights.
 
@@ -54,7 +56,7 @@ class Logistic(Problem):
     weights: Array
     samples: int
     labels: Labels = Labels.CLASSIFICATION
-    activation: str = "sigmoid"
+    activation: Any = "sigmoid"  # a name, a function or an Activation; an Activation, once validated
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -62,6 +64,7 @@ class Logistic(Problem):
         weights = reals("the weights", self.weights, 2)
         _sizes(*weights.shape)
         object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "activation", unit_activation(self.activation))
         whole("samples", self.samples, 1, MAX_SAMPLES)
         if not isinstance(self.labels, Labels):
             raise InputError(f"labels={self.labels!r} was given; use Labels.CLASSIFICATION or Labels.REGRESSION")
@@ -120,7 +123,8 @@ class Logistic(Problem):
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
-        return {
+        digest = {} if self.activation.digest is None else {"activation_digest": self.activation.digest}
+        return digest | {
             "objective": f"logistic/{self.activation}",
             "labels": self.labels.name.lower(),
             "k": self.neurons,
@@ -133,7 +137,9 @@ class Logistic(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        phi = check_record(cls.network, record, {"labels", "k", "d", "samples", "seed", "target"})
+        phi = check_record(
+            cls.network, record, {"labels", "k", "d", "samples", "seed", "target"}, {"activation_digest"}
+        )
         names = [kind.name.lower() for kind in Labels]
         if record["labels"] not in names:
             raise InputError(f"a problem's labels are {record['labels']!r}; known are {', '.join(names)}")
@@ -141,7 +147,7 @@ class Logistic(Problem):
             unhexed(record["target"]),
             record["samples"],
             Labels[record["labels"].upper()],
-            phi,
+            recorded_activation(phi, record.get("activation_digest"), functions),
             record["seed"],
         )
         if problem.shape != (record["k"], record["d"]):
@@ -162,12 +168,6 @@ def orthogonal_weights(neurons: int, dimension: int, seed: int, norm: float = 1.
     _sizes(neurons, dimension)
     frame, upper = np.linalg.qr(np.random.default_rng([seed, 2]).normal(size=(dimension, neurons)))
     return norm * (frame * np.sign(np.diagonal(upper))).T
-
-
-def unit_weights(neurons: int, dimension: int, seed: int, norm: float = 1.0) -> Array:
-    """Return weights (K, d): independent uniformly random directions of one norm."""
-    weights = gaussian_weights(neurons, dimension, seed)
-    return norm * weights / np.linalg.norm(weights, axis=1, keepdims=True)
 
 
 def _sizes(neurons: int, dimension: int) -> None:
