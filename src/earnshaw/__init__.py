@@ -17,7 +17,6 @@ _HOMES = {
     "InputError": "errors",
     "landscape": "landscapes",
     "ConvNetLandscape": "landscapes",
-    "SampledTwoLayer": "landscapes",
     "stationary_points": "landscapes",
     "Outcome": "descent",
     "Runs": "descent",
@@ -43,14 +42,13 @@ _HOMES = {
     "prove_convexity": "proof.convexity",
     "Charges": "problems.charges",
     "ChargeLaw": "problems.charges",
-    "ChargeLandscape": "landscapes.charges",
+    "PairEnergy": "landscapes",
     "AlmostYukawa": "potentials.radial",
     "dynamics": "experiments.dynamics",
 }
 
 __all__ = [
     "AlmostYukawa",
-    "ChargeLandscape",
     "ChargeLaw",
     "Charges",
     "ConvNet",
@@ -63,8 +61,8 @@ __all__ = [
     "Labels",
     "Logistic",
     "Outcome",
+    "PairEnergy",
     "Runs",
-    "SampledTwoLayer",
     "Stop",
     "StreamedRisk",
     "TensorStart",
@@ -93,8 +91,7 @@ if TYPE_CHECKING:
     from earnshaw.experiments import conv_sweep, families, sweep
     from earnshaw.experiments.dynamics import dynamics
     from earnshaw.experiments.fit import FitPlan, fit
-    from earnshaw.landscapes import ConvNetLandscape, SampledTwoLayer, landscape, stationary_points
-    from earnshaw.landscapes.charges import ChargeLandscape
+    from earnshaw.landscapes import ConvNetLandscape, PairEnergy, landscape, stationary_points
     from earnshaw.landscapes.empirical import EmpiricalRisk
     from earnshaw.landscapes.streamed import StreamedRisk
     from earnshaw.potentials.radial import AlmostYukawa

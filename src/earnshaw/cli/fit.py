@@ -47,7 +47,7 @@ def fit(
         typer.Option(
             rich_help_panel=NETWORK,
             metavar="NAME",
-            help="sigmoid, tanh for (1 + tanh)/2, erf for (1 + erf)/2, or module:function.",
+            help="sigmoid, unit-tanh for (1 + tanh)/2, unit-erf for (1 + erf)/2, or module:function.",
         ),
     ] = "sigmoid",
     start: Annotated[

@@ -23,7 +23,19 @@ Found = TypeVar("Found")
 PROBLEM, RUNS, CONV, RESULTS = "The problem", "The runs", "With --network conv", "Proofs, results, speed"
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
-ACTIVATIONS = ("relu", "leaky", "sign", "erf", "hermite", "sigmoid", "tanh", "softplus", "gelu")
+ACTIVATIONS = (
+    "relu",
+    "leaky",
+    "sign",
+    "erf",
+    "hermite",
+    "sigmoid",
+    "tanh",
+    "softplus",
+    "gelu",
+    "unit-tanh",
+    "unit-erf",
+)
 OPTIMIZERS = (
     *("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic"),
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
@@ -97,8 +109,8 @@ ActivationName = Annotated[
         metavar="NAME",
         rich_help_panel=PROBLEM,
         autocompletion=begins(ACTIVATIONS),
-        help="relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, or your own: FILE.py:FUNCTION, "
-        "MODULE:FUNCTION.",
+        help="relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf, or your own: "
+        "FILE.py:FUNCTION, MODULE:FUNCTION.",
     ),
 ]
 Outputs = Annotated[

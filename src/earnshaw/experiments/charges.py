@@ -1,4 +1,7 @@
-"""Counts for the theorems about charges: many random instances in, how many behave as the theorem says out."""
+"""Counts for the theorems about charges: many random instances in, how many behave as the theorem says out.
+
+The paper's L and G are twice our energy F: its steps are twice as long on F, and its thresholds half as large.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,9 @@ from earnshaw.descent.newton.critical import critical_points
 from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_descent
 from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.descent.optimizers.second_gd import second_gd
-from earnshaw.landscapes.charges import ChargeLandscape
-from earnshaw.landscapes.sphere import SphereLandscape
+from earnshaw.landscapes import OnSphere, PairEnergy
+from earnshaw.potentials import Hermite
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb
-from earnshaw.potentials.spherical import Power
 from earnshaw.problems.charges import random_protons, spread
 
 CANDIDATES = 200
@@ -54,9 +56,7 @@ def recover(
 ) -> Recovery:
     """Run node-wise descent in the log domain, or Algorithm 3 as printed, on random instances (Theorem 17)."""
     places, charges = instances(dimension, protons, factor, count, seed)
-    landscape = ChargeLandscape(
-        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(dimension, 1.0, radius), protons
-    )
+    landscape = PairEnergy.among(AlmostYukawa(dimension, 1.0, radius), places, charges, students=protons)
     candidates = spread(dimension, factor) * normals((count, protons, CANDIDATES, dimension), seed, 1)
     run = nodewise_descent if printed else log_nodewise_descent
     end = run(landscape, jnp.asarray(candidates))
@@ -77,22 +77,21 @@ def reach_one(
 ) -> Reach:
     """Run Algorithm 2 on G = L + |a|^2, started as in Lemma 22: one electron at 0 with its best charge (Theorem 12)."""
     places, charges = instances(dimension, protons, factor, count, seed)
-    landscape = ChargeLandscape(
-        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(dimension, 1.0, radius), protons, 1.0
-    )
+    potential = AlmostYukawa(dimension, 1.0, radius)
+    landscape = PairEnergy.among(potential, places, charges, students=protons, regularisation=1.0)
     positions = spread(dimension, factor) * normals((count, protons, dimension), seed, 2)
     positions[:, 0] = 0.0
     moving = np.zeros((count, protons))
-    moving[:, 0] = -0.5 * np.asarray(landscape.field(jnp.zeros((count, 1, dimension)))[0])[:, 0]
+    moving[:, 0] = 0.5 * np.asarray(landscape.field(jnp.zeros((count, 1, dimension)))[0])[:, 0]
     end = second_gd(
         landscape,
-        landscape.join(jnp.asarray(moving), jnp.asarray(positions)),
+        landscape.join(jnp.asarray(positions), jnp.asarray(moving)),
         max_steps=100_000,
-        step=step,
-        gradient_threshold=1e-6,
-        curvature_threshold=1e-6,
+        step=2 * step,
+        gradient_threshold=0.5e-6,
+        curvature_threshold=0.5e-6,
     )
-    apart = np.linalg.norm(np.asarray(end.point)[:, :, None, 1:] - places[:, None], axis=-1)
+    apart = np.linalg.norm(np.asarray(end.point)[:, :, None, :-1] - places[:, None], axis=-1)
     return Reach(apart.min((1, 2)), np.asarray(end.steps))
 
 
@@ -114,9 +113,8 @@ def saddles(
     """Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11)."""
     d = 3
     places, charges = instances(d, protons, factor, count, seed)
-    landscape = ChargeLandscape(
-        jnp.asarray(places), jnp.asarray(charges), None, AlmostYukawa(d, 1.0, radius), electrons, regularisation
-    )
+    potential = AlmostYukawa(d, 1.0, radius)
+    landscape = PairEnergy.among(potential, places, charges, students=electrons, regularisation=regularisation)
     start = np.empty((count, electrons, d))
     for lane in range(count):
         rng = np.random.default_rng([seed, lane, 3])
@@ -124,15 +122,15 @@ def saddles(
             pair = rng.choice(protons, 2, replace=False)
             start[lane, i] = places[lane, pair].mean(0) + 0.1 * rng.normal(size=d)
     best = landscape.best_charges(jnp.asarray(start))
-    end = critical_points(landscape, landscape.join(best, jnp.asarray(start)), steps=200)
-    moving, positions = map(np.asarray, landscape.split(end.point))
+    end = critical_points(landscape, landscape.join(jnp.asarray(start), best), steps=200)
+    positions, moving = map(np.asarray, landscape.split(end.point))
     apart = np.linalg.norm(positions[:, :, None] - np.concatenate([positions, places], 1)[:, None], axis=-1)
     apart[:, np.arange(electrons), np.arange(electrons)] = np.inf
-    found = np.asarray(end.gradient_norm) < 1e-12
+    found = np.asarray(end.gradient_norm) < 0.5e-12
     found &= (np.abs(moving).min(1) > 1e-3) & (apart.min((1, 2)) > radius)
-    hessian = np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
+    hessian = 2 * np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
     blocks = hessian.reshape(-1, electrons, d + 1, electrons, d + 1)
-    traces = np.stack([np.trace(blocks[:, i, 1:, i, 1:], axis1=1, axis2=2) for i in range(electrons)], -1)
+    traces = np.stack([np.trace(blocks[:, i, :d, i, :d], axis1=1, axis2=2) for i in range(electrons)], -1)
     expected = -2 * (1 + regularisation) * moving[found] ** 2
     error = float(np.abs(traces / expected - 1).max()) if len(traces) else 0.0
     return Saddles(len(traces), error, np.linalg.eigvalsh(hessian)[:, 0] if len(traces) else np.zeros(0))
@@ -142,7 +140,7 @@ def coulomb_trace(dimension: int, count: int, seed: int) -> float:
     """Return the largest |trace| / norm of an electron's block of the Hessian under Coulomb's law (Theorem 9)."""
     k = 3
     places = normals((count, k, dimension), seed, 4)
-    landscape = ChargeLandscape(jnp.asarray(places), jnp.ones((count, k)), -jnp.ones((count, k)), Coulomb(dimension), k)
+    landscape = PairEnergy.among(Coulomb(dimension), places, np.ones(k), student_output_weights=np.ones(k))
     point = normals((count, k, dimension), seed, 5)
     blocks = np.asarray(landscape.hessian(jnp.asarray(point))).reshape(count, k, dimension, k, dimension)
     worst = 0.0
@@ -169,13 +167,12 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
     charges = np.stack([np.random.default_rng([seed, lane, 7]).uniform(-1, 1, dimension) for lane in range(count)])
     start = normals((count, 1, dimension), seed, 8)
     start /= np.linalg.norm(start, axis=-1, keepdims=True)
-    landscape = SphereLandscape(jnp.asarray(bases), jnp.asarray(charges), None, Power(degree), 1)
-    field = np.einsum("nk,nk->n", charges, np.einsum("nd,nkd->nk", start[:, 0], bases) ** degree)
-    point = landscape.join(jnp.asarray(-field[:, None]), jnp.asarray(start))
+    energy = PairEnergy.among(Hermite(degree), bases, charges, students=1)
+    point = energy.join(jnp.asarray(start), energy.field(jnp.asarray(start))[0])
     cosines = np.zeros(count)
     for _ in range(20):
-        point = projected_descent(landscape, point, steps=10_000, step=0.1)
-        cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, 1:], bases)).max(1)
+        point = projected_descent(OnSphere(energy), point, steps=10_000, step=0.2)
+        cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, :-1], bases)).max(1)
         if (cosines > 1 - 1e-8).all():
             break
     return Powers(count, int(np.sum(cosines > 1 - 1e-8)), float(1 - cosines.min()))

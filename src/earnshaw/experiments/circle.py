@@ -9,7 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.optimizers.projected import projected_descent
-from earnshaw.landscapes.circle import CircleLandscape, turned
+from earnshaw.landscapes import PairEnergy
+from earnshaw.landscapes import circle as on_circle
+from earnshaw.potentials.radial import Circle, turned
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,8 @@ class CircleEnds:
     ----------
     runs : how many.
     at_global : ends with an electron on every proton.
-    flat_pairs : other ends: some electrons on protons, the rest in antipodal pairs, none lower nearby, and lower by
-        nothing when a pair turns together.
+    flat_pairs : ends where some electrons are on protons and the rest opposite each other in pairs: no electron can go
+        down alone, and a pair that turns together changes nothing.
     """
 
     runs: int
@@ -35,16 +37,18 @@ class CircleEnds:
 
 
 def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: int = 2500) -> CircleEnds:
-    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28)."""
+    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28).
+
+    The step is one on the paper's L = 2 F.
+    """
     draws = [
         np.random.default_rng([seed, lane, protons]).uniform(-math.pi, math.pi, (2, protons)) for lane in range(runs)
     ]
     fixed, start = np.stack(draws, 1)
-    ones = jnp.ones((runs, protons))
-    landscape = CircleLandscape(jnp.asarray(fixed), ones, -ones, protons)
-    point = projected_descent(landscape, jnp.asarray(start)[..., None], steps=steps, step=step)
+    energy = _energy(fixed)
+    point = projected_descent(energy, jnp.asarray(start)[..., None], steps=steps, step=2 * step)
     for shorter in (10, 100):
-        point = projected_descent(landscape, point, steps=steps // 4, step=step / shorter)
+        point = projected_descent(energy, point, steps=steps // 4, step=2 * step / shorter)
     ends = np.asarray(point)[..., 0]
     reach = 4 / math.pi * step / 100 * 2 * protons + 1e-9  # how far the last steps go to and fro
     explained = [_explain(ends[lane], fixed[lane], reach) for lane in range(runs)]
@@ -52,6 +56,12 @@ def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: i
     at_global = sum(found is not None and not found[0] for found in explained)
     flat = _flat_among(fixed[paired], [explained[lane] for lane in paired]) if paired else 0
     return CircleEnds(runs, at_global, flat)
+
+
+def _energy(protons: np.ndarray) -> PairEnergy:
+    """Return the energy of as many electrons as protons, at angles (..., k), all with output weight 1."""
+    ones = np.ones(protons.shape[-1])
+    return PairEnergy.among(Circle(), protons[..., None], ones, student_output_weights=ones)
 
 
 def _gap(first: float, second: float) -> float:
@@ -97,9 +107,7 @@ def _flat_among(protons: np.ndarray, ends: list, turn: float = 1e-6) -> int:
             moves[lane, 1 + 2 * k + 2 * index, list(pair)] = turn
             moves[lane, 2 + 2 * k + 2 * index, list(pair)] = -turn
     angles = np.stack([snapped for _, snapped in ends])[:, None] + moves
-    ones = jnp.ones(k)
-    landscape = CircleLandscape(jnp.asarray(protons)[:, None], ones, -ones, k)
-    values = np.asarray(landscape.value(jnp.asarray(angles)[..., None]))
+    values = np.asarray(_energy(protons[:, None]).value(jnp.asarray(angles)[..., None]))
     rise = values - values[:, :1]
     return int(((rise >= -1e-12).all(1) & (np.abs(rise[:, 1 + 2 * k :]) < 1e-12).all(1)).sum())
 
@@ -117,8 +125,7 @@ def node_minima(instances: int, protons: int, seed: int) -> NodeMinima:
     rngs = [np.random.default_rng([seed, lane, 100 + protons]) for lane in range(instances)]
     angles = np.stack([rng.uniform(-math.pi, math.pi, protons) for rng in rngs])
     charges = np.stack([rng.uniform(-1, 1, protons) for rng in rngs])
-    landscape = CircleLandscape(jnp.asarray(angles), jnp.asarray(charges), None, 1)
-    places, minima = landscape.node_minima()
-    distance = jnp.abs(turned(2 * (places[..., None] - landscape.protons[..., None, :]))).min(-1) / 2
+    places, minima = on_circle.node_minima(PairEnergy.among(Circle(), angles[..., None], charges, students=1))
+    distance = jnp.abs(turned(2 * (places[..., None] - angles[..., None, :]))).min(-1) / 2
     at_teacher = np.asarray(minima & (distance < 1e-12))
     return NodeMinima(int(np.asarray(minima).sum()), int(at_teacher.sum()))

@@ -15,7 +15,9 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import Context, Piece, Progress, Work, quiet, run
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
+from earnshaw.landscapes.charges import charge_energy
+from earnshaw.potentials.radial import Radial
 from earnshaw.problems import Charges
 from earnshaw.records import encode, pack, unpack
 from earnshaw.store import Arrays
@@ -75,7 +77,7 @@ class Trajectory:
     Attributes
     ----------
     times, positions : (T,) and (T, n, d), the captures' times included.
-    energies : (T,), the loss L along the way; NaN once a pair touches under an unbounded law.
+    energies : (T,), the loss L = 2 F along the way; NaN once a pair touches under an unbounded law.
     captures : who reached whom, in order.
     worst_pull : the largest force by other charges on an electron that sits on its proton, as a share of what holds it
         there (the slope of the cone); below 1 it stays.
@@ -120,7 +122,7 @@ class Motion(Work):
         if not isinstance(problem, Charges):
             raise InputError(f"the problem is {problem!r:.60}; the dynamics are those of Charges")
         if problem.electron_charges is None:
-            raise InputError("the dynamics need fixed electron_charges; give them to Charges (-1 each, for electrons)")
+            raise InputError("the dynamics need fixed electron_charges; give them to Charges (1 each, for electrons)")
         if problem.law.on_sphere:
             raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
         start = np.asarray(self.start, dtype=np.float64)
@@ -128,7 +130,7 @@ class Motion(Work):
             raise InputError(
                 f"the start has shape {start.shape}; this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
             )
-        ChargeLandscape.of(problem)  # a law that this dimension does not have raises here, before a folder is made
+        charge_energy(problem)  # a law that this dimension does not have raises here, before a folder is made
         object.__setattr__(self, "start", start)
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
@@ -142,7 +144,7 @@ def _finite(number: float) -> float | None:
 
 @functools.partial(jax.jit, static_argnames="integration")
 def _segment(
-    landscape: ChargeLandscape,
+    landscape: PairEnergy,
     integration: Integration,
     start: jax.Array,
     begin: jax.Array,
@@ -160,7 +162,7 @@ def _segment(
         return jnp.where(free[:, None], landscape.velocity(positions), 0.0)
 
     def gap(t: Any, y: jax.Array, args: Any, **_: Any) -> jax.Array:
-        distance = jnp.linalg.norm(y[:, None] - landscape.protons, axis=-1)
+        distance = jnp.linalg.norm(y[:, None] - landscape.teacher, axis=-1)
         return jnp.min(jnp.where(open_, distance, jnp.inf)) - integration.capture
 
     times = jnp.clip(jnp.asarray(integration.times), begin, integration.until)
@@ -203,7 +205,7 @@ def dynamics(
 
 def follow(problem: Charges, start: np.ndarray, integration: Integration, context: Context) -> Trajectory:
     """Integrate from capture to capture; each stretch is a stage that the context keeps."""
-    landscape = ChargeLandscape.of(problem)
+    landscape = charge_energy(problem)
     electrons, protons = problem.electrons, problem.protons
     moving = np.asarray(problem.electron_charges)
     begin, positions = 0.0, start
@@ -214,8 +216,8 @@ def follow(problem: Charges, start: np.ndarray, integration: Integration, contex
         free = ~np.isin(np.arange(electrons), taken)
         site = problem.proton_charges.copy()
         for c in captures:
-            site[c.proton] += moving[c.electron]
-        reachable = free[:, None] & (moving[:, None] * site < -1e-12)
+            site[c.proton] -= moving[c.electron]
+        reachable = free[:, None] & (moving[:, None] * site > 1e-12)
         moving_now = jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
 
         def stretch_on(now: tuple = moving_now) -> Arrays:
@@ -248,22 +250,23 @@ def follow(problem: Charges, start: np.ndarray, integration: Integration, contex
         if not reached or end >= integration.until or len(captures) == electrons:
             break
     everywhere = np.concatenate(path)
-    energies = np.asarray(landscape.value(jnp.asarray(everywhere)))
+    energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
     energies = np.where(np.isfinite(energies), energies, np.nan)
     worst = _worst_pull(landscape, np.concatenate(times), everywhere, captures)
     return Trajectory(problem, np.concatenate(times), everywhere, energies, tuple(captures), worst)
 
 
-def _worst_pull(landscape: ChargeLandscape, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
+def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
     """Return the largest pull on a captured electron, relative to the slope of the cone that holds it; 0 if unbounded."""
-    if not landscape.potential.bounded or not captures:
+    potential = landscape.potential
+    if not (isinstance(potential, Radial) and potential.bounded and captures):
         return 0.0
     pull = np.linalg.norm(np.asarray(landscape.velocity(jnp.asarray(positions))), axis=-1)
-    hold = abs(float(landscape.potential.slope(jnp.asarray(0.0))))
-    charges = np.asarray(landscape.electron_charges)
+    hold = abs(float(potential.slope(jnp.asarray(0.0))))
+    charges = np.asarray(landscape.student_charges)
     worst = 0.0
     for c in captures:
-        capacity = abs(charges[c.electron] * float(landscape.proton_charges[c.proton])) * hold
+        capacity = abs(charges[c.electron] * float(landscape.teacher_charges[c.proton])) * hold
         after = times >= c.time
         worst = max(worst, float(pull[after, c.electron].max()) / capacity if capacity > 1e-12 else math.inf)
     return worst

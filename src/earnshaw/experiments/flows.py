@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
 from earnshaw.potentials.radial import AlmostYukawa, Variant
 from earnshaw.problems.charges import random_protons, spread
 
@@ -54,19 +54,18 @@ def integrate(velocity: Velocity, start: jax.Array, times: jax.Array, tolerance:
 def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float = 20.0) -> Flows:
     """Integrate both for random charges under the smooth variant S, and compare.
 
-    The flow takes the gradient of L by automatic differentiation of the loss; the dynamics add up pair forces.
+    The flow takes the gradient of F = L/2 by automatic differentiation of the loss; the dynamics add up pair forces.
     """
     d = 3
     places, charges = random_protons(d, protons, 0.25, seed)
     moving = np.random.default_rng([seed, 0, 10]).uniform(-1, 1, electrons)
     start = spread(d, 0.25) * np.random.default_rng([seed, 0, 11]).normal(size=(electrons, d))
-    landscape = ChargeLandscape(
-        jnp.asarray(places), jnp.asarray(charges), jnp.asarray(moving), AlmostYukawa(d, 1.0, 0.5, Variant.S), electrons
-    )
+    potential = AlmostYukawa(d, 1.0, 0.5, Variant.S)
+    landscape = PairEnergy.among(potential, places, charges, student_output_weights=-moving)
     times, start = jnp.linspace(0.0, until, 50), jnp.asarray(start)
 
     def downhill(x: jax.Array) -> jax.Array:
-        return -0.5 * jax.grad(landscape.value)(x)
+        return -jax.grad(landscape.value)(x)
 
     flow = jax.jit(lambda x: integrate(downhill, x, times))(start)
     charges_move = jax.jit(lambda x, factor: integrate(lambda y: factor * landscape.velocity(y), x, times))

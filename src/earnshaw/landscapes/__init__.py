@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import functools
+from typing import Any
+
+from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
-from earnshaw.landscapes.convnet import ConvNetLandscape, SampledConvNet
+from earnshaw.landscapes.charges import OnSphere, charge_landscape
+from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_stationary import Stationarity, StationaryPoint, stationary_points
-from earnshaw.landscapes.sampled import SampledTwoLayer
+from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.energy import PairEnergy
+from earnshaw.landscapes.logistic_data import draw
+from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
-from earnshaw.problems import TwoLayer
+from earnshaw.problems import Charges, ConvNet, Data, Logistic, Problem, TwoLayer
 
 __all__ = [
     "ConvNetLandscape",
+    "EmpiricalRisk",
     "Landscape",
-    "SampledConvNet",
-    "SampledTwoLayer",
+    "OnSphere",
+    "PairEnergy",
     "Stationarity",
     "StationaryPoint",
     "TwoLayerLandscape",
@@ -22,6 +31,32 @@ __all__ = [
 ]
 
 
-def landscape(problem: TwoLayer) -> TwoLayerLandscape:
-    """Return the exact landscape of a problem."""
-    return TwoLayerLandscape.of(problem)
+@functools.singledispatch
+def landscape(problem: Any) -> Any:
+    """Return the landscape of a problem of any kind; what has none raises :class:`InputError`.
+
+    The exact loss of a TwoLayer, a ConvNet or Charges; the risk on the data of a Logistic (drawn by its seed) or of Data.
+    """
+    if isinstance(problem, Problem):
+        raise InputError(
+            f"a problem of the network {problem.network} draws its teachers and has no landscape of its own; give one with a "
+            "teacher or data: TwoLayer, ConvNet, Charges, Logistic or Data"
+        )
+    raise InputError(
+        f"a landscape of {type(problem).__name__} was asked for; give a problem, for example TwoLayer(teacher)"
+    )
+
+
+landscape.register(TwoLayer, TwoLayerLandscape.of)
+landscape.register(ConvNet, ConvNetLandscape.of)
+landscape.register(Charges, charge_landscape)
+
+
+@landscape.register
+def _(problem: Logistic) -> EmpiricalRisk:
+    return EmpiricalRisk.of(draw(problem), problem.neurons, problem.activation)
+
+
+@landscape.register
+def _(problem: Data) -> EmpiricalRisk:
+    return EmpiricalRisk.of(Rows(problem.x, problem.y), problem.neurons, problem.activation)

@@ -1,11 +1,11 @@
-"""The exact population risk of the convolutional network with weight normalisation, and its twin on a sample."""
+"""The exact population risk of the convolutional network with weight normalisation."""
 
 from __future__ import annotations
 
 import functools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -97,20 +97,24 @@ class ConvNetLandscape(Landscape):
             return self
         return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[np.asarray(index)]), self)
 
-    def point(self, filter: np.ndarray | jax.Array, outputs: np.ndarray | jax.Array) -> jax.Array:
-        """Join filters (..., p) and output weights (..., k) to points; NaN, wrong shapes and zero filters raise."""
-        filter, outputs = np.asarray(filter, dtype=np.float64), np.asarray(outputs, dtype=np.float64)
-        sizes = self.filter.shape[-1:], self.outputs.shape[-1:]
-        if (filter.shape[-1:], outputs.shape[-1:]) != sizes or filter.shape[:-1] != outputs.shape[:-1]:
-            raise InputError(
-                f"the filter has shape {filter.shape} and the output weights {outputs.shape}; this problem needs "
-                f"(..., {sizes[0][0]}) and (..., {sizes[1][0]})"
-            )
-        if not (np.isfinite(filter).all() and np.isfinite(outputs).all()):
-            raise InputError("the point holds NaN or infinite entries; all must be finite")
-        if not np.any(filter, axis=-1).all():
+    def point(self, *parts: Any) -> jax.Array:
+        """Return validated points, from filters (..., p) and output weights (..., k) or from both in one array.
+
+        NaN, wrong shapes and zero filters raise :class:`InputError`.
+        """
+        if len(parts) == 2:
+            filter, outputs = (np.asarray(part, dtype=np.float64) for part in parts)
+            sizes = self.filter.shape[-1:], self.outputs.shape[-1:]
+            if (filter.shape[-1:], outputs.shape[-1:]) != sizes or filter.shape[:-1] != outputs.shape[:-1]:
+                raise InputError(
+                    f"the filter has shape {filter.shape} and the output weights {outputs.shape}; this problem needs "
+                    f"(..., {sizes[0][0]}) and (..., {sizes[1][0]})"
+                )
+            parts = (np.concatenate([filter, outputs], -1),)
+        point = super().point(*parts)
+        if not np.any(np.asarray(self.split(point)[0]), axis=-1).all():
             raise InputError("the filter is exactly 0, where it has no direction; move it")
-        return jax.device_put(np.concatenate([filter, outputs], -1))
+        return point
 
     def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the filter v (..., p) and the output weights a (..., k) of points."""
@@ -290,31 +294,3 @@ class ConvNetLandscape(Landscape):
     def sampled_value(self, point: jax.Array, sample: jax.Array) -> jax.Array:
         """Return the mean loss of one point on these inputs; its mean over samples is the exact value."""
         return jnp.mean(self.sampled_losses(point, sample))
-
-
-@dataclass(frozen=True)
-class SampledConvNet:
-    """The empirical risk of the convolutional network on a finite sample of inputs."""
-
-    problem: ConvNet
-
-    @property
-    def exact(self) -> ConvNetLandscape:
-        """The landscape that this one samples."""
-        return ConvNetLandscape.of(self.problem)
-
-    def draw(self, key: jax.Array, samples: int) -> jax.Array:
-        """Return inputs (samples, k, p) from N(0, I)."""
-        return self.exact.draw(key, samples)
-
-    def value(self, point: jax.Array, sample: jax.Array) -> jax.Array:
-        """Return the risk of a point (p + k,) on a sample (m, k, p)."""
-        return self.exact.sampled_value(point, sample)
-
-    def losses(self, point: jax.Array, sample: jax.Array) -> jax.Array:
-        """Return the half squared error at each input, so that a test can form a standard error."""
-        return self.exact.sampled_losses(point, sample)
-
-    def gradient(self, point: jax.Array, sample: jax.Array) -> jax.Array:
-        """Return the gradient of the risk, by automatic differentiation."""
-        return jax.grad(self.value)(point, sample)

@@ -9,14 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics.program import program
-from earnshaw.potentials.bounded import bounded_activation
+from earnshaw.potentials import derivatives
+from earnshaw.problems import Activation, unit_activation
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("neurons", "activation"))
+@functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("students", "activation"))
 @dataclass(frozen=True)
 class EmpiricalRisk(Landscape):
     r"""Half the mean squared error on n labelled inputs,
@@ -31,61 +31,44 @@ class EmpiricalRisk(Landscape):
 
     x: jax.Array
     y: jax.Array
-    neurons: int
-    activation: str
+    students: int
+    activation: Activation
 
     @classmethod
-    def of(cls, rows: Rows, neurons: int, activation: str = "sigmoid") -> EmpiricalRisk:
+    def of(cls, rows: Rows, neurons: int, activation: str | Activation = "sigmoid") -> EmpiricalRisk:
         """Return the risk of rows that fit in memory."""
-        bounded_activation(activation)
         x, y = np.asarray(rows.x, dtype=np.float64), np.asarray(rows.y, dtype=np.float64)
-        return cls(jnp.asarray(x), jnp.asarray(y), neurons, activation)
+        return cls(jnp.asarray(x), jnp.asarray(y), neurons, unit_activation(activation))
 
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (K, d) of one point."""
-        return self.neurons, self.x.shape[-1]
+        return self.students, self.x.shape[-1]
 
     @property
     def global_value(self) -> float | None:
         """The least value: not known for a data set."""
         return None
 
-    def point(self, weights: np.ndarray | jax.Array) -> jax.Array:
-        """Return validated weights; wrong shapes and NaN raise :class:`InputError`."""
-        array = np.asarray(weights, dtype=np.float64)
-        if array.shape[-2:] != self.shape:
-            raise InputError(
-                f"the weights have shape {array.shape}; this risk needs (..., {self.shape[0]}, {self.shape[1]})"
-            )
-        if not np.isfinite(array).all():
-            raise InputError("the weights hold NaN or infinite entries; all must be finite")
-        return jnp.asarray(array)
-
     def _projections(self, weights: jax.Array) -> jax.Array:
         """Return the inputs of all neurons, (lanes, K, n), from any batch axes."""
         flat = weights.reshape(-1, self.x.shape[-1])
-        return jnp.matmul(flat, self.x.T).reshape(-1, self.neurons, self.x.shape[0])
+        return jnp.matmul(flat, self.x.T).reshape(-1, self.students, self.x.shape[0])
 
     @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return the risk, shape (...)."""
-        (phi,) = bounded_activation(self.activation).derivatives(self._projections(point), 0)
+        (phi,) = derivatives(self.activation, self._projections(point), 0)
         error = jnp.mean(phi, 1) - self.y
         return (0.5 * jnp.mean(error * error, -1)).reshape(point.shape[:-2])
 
     @program
     def gradient(self, point: jax.Array) -> jax.Array:
         r"""Return :math:`\partial f_n/\partial w_k = \frac1{nK}\sum_i e_i\,\phi'(w_k\cdot x_i)\,x_i`, e the error, (..., K, d)."""
-        phi, slope = bounded_activation(self.activation).derivatives(self._projections(point), 1)
+        phi, slope = derivatives(self.activation, self._projections(point), 1)
         error = jnp.mean(phi, 1, keepdims=True) - self.y
         pull = (error * slope).reshape(-1, self.x.shape[0])
-        return jnp.matmul(pull, self.x).reshape(point.shape) / (self.neurons * self.x.shape[0])
-
-    @program
-    def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
-        """Return the Hessian applied to a direction (..., K, d), without forming it."""
-        return jax.jvp(self.gradient, (point,), (direction,))[1]
+        return jnp.matmul(pull, self.x).reshape(point.shape) / (self.students * self.x.shape[0])
 
     @program
     def hessian(self, point: jax.Array) -> jax.Array:
@@ -101,7 +84,7 @@ class EmpiricalRisk(Landscape):
 
     def _hessian(self, weights: jax.Array) -> jax.Array:
         K, d = self.shape
-        phi, slope, bend = bounded_activation(self.activation).derivatives(jnp.matmul(weights, self.x.T), 2)
+        phi, slope, bend = derivatives(self.activation, jnp.matmul(weights, self.x.T), 2)
         error = jnp.mean(phi, 0) - self.y
         scale = 1.0 / (K * K * self.x.shape[0])
         blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
@@ -112,8 +95,3 @@ class EmpiricalRisk(Landscape):
                 blocks[m][j] = blocks[j][m].T
         full = jnp.block(blocks)
         return 0.5 * (full + full.T)
-
-    @program
-    def spectrum(self, weights: jax.Array) -> jax.Array:
-        """Return the Hessian's eigenvalues in ascending order, (..., K d)."""
-        return jnp.linalg.eigvalsh(self.hessian(weights))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.landscapes.rows import CHUNK, Rows
-from earnshaw.potentials.bounded import bounded_activation
+from earnshaw.potentials import derivatives
 from earnshaw.problems.logistic import Labels, Logistic
 
 Array = NDArray[np.float64]
@@ -18,7 +18,7 @@ BLOCK = 4096  # rows drawn from one key; a data set of n rows is the beginning o
 
 def network(problem: Logistic, x: Array) -> Array:
     """Return the network's values (n,) at inputs (n, d)."""
-    return bounded_activation(problem.activation).derivatives(x @ problem.weights.T, 0)[0].mean(1)
+    return derivatives(problem.activation, x @ problem.weights.T, 0)[0].mean(1)
 
 
 def draw_rows(problem: Logistic, start: int = 0, stop: int | None = None) -> tuple[Array, Array]:

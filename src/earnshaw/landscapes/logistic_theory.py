@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from earnshaw.potentials.bounded import bounded_activation
-from earnshaw.potentials.constants import alpha, beta, derivative_bound, rho
+import numpy as np
+
+from earnshaw.landscapes.logistic_constants import alpha, beta, derivative_bound, gamma, rho
+from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.problems.logistic import Logistic
 
 LEMMA_CONSTANT = 6 * math.sqrt(3)
@@ -51,7 +53,7 @@ class Theory:
 
 def theory(problem: Logistic) -> Theory:
     """Evaluate the theorems for a problem."""
-    phi = bounded_activation(problem.activation)
+    phi = problem.activation
     singular = problem.singular_values
     smallest, K, d, n = float(singular[-1]), problem.neurons, problem.dimension, problem.samples
     condition, volume = float(singular[0] / smallest), float((singular / smallest).prod())
@@ -73,3 +75,13 @@ def theory(problem: Logistic) -> Theory:
         step=least / most**2,
         practical_step=K**2 / (beta(phi, 0, smallest) + (K - 1) * alpha(phi, 0, smallest) ** 2),
     )
+
+
+def label_noise(problem: Logistic) -> float:
+    r"""Return :math:`\tfrac12 E[p(1-p)]`, p the network's value: the risk of the truth on labels 0 and 1, for any n.
+
+    By so much the population risk is larger in classification than in regression, whose landscape is that of
+    ``problem.population``.
+    """
+    mean = sum(gamma(problem.activation, 0, norm) for norm in np.linalg.norm(problem.weights, axis=1)) / problem.neurons
+    return 0.5 * mean - float(TwoLayerLandscape.of(problem.population).teacher_energy())

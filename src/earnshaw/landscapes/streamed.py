@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.landscapes.rows import Rows
-from earnshaw.potentials.bounded import BoundedActivation, bounded_activation
+from earnshaw.potentials import derivatives
+from earnshaw.problems import Activation, unit_activation
 
 Array = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class StreamedRisk:
 
     rows: Rows
     neurons: int
-    activation: str = "sigmoid"
+    activation: str | Activation = "sigmoid"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -34,14 +35,14 @@ class StreamedRisk:
         return self.neurons, self.rows.dimension
 
     @cached_property
-    def _phi(self) -> BoundedActivation:
-        return bounded_activation(self.activation)
+    def _sigma(self) -> Activation:
+        return unit_activation(self.activation)
 
     def value(self, weights: Array) -> float:
         """Return the risk at weights (K, d)."""
 
         def part(x: Array, y: Array) -> tuple[Array]:
-            (phi,) = self._phi.derivatives(weights @ x.T, 0)
+            (phi,) = derivatives(self._sigma, weights @ x.T, 0)
             error = phi.mean(0) - y
             return (np.array(error @ error),)
 
@@ -51,7 +52,7 @@ class StreamedRisk:
         """Return the risk and its gradient (K, d) in one pass over the data."""
 
         def part(x: Array, y: Array) -> tuple[Array, Array]:
-            phi, slope = self._phi.derivatives(weights @ x.T, 1)
+            phi, slope = derivatives(self._sigma, weights @ x.T, 1)
             error = phi.sum(0)
             error /= self.neurons
             error -= y
@@ -71,7 +72,7 @@ class StreamedRisk:
         K = self.neurons
 
         def part(x: Array, y: Array) -> tuple[Array]:
-            phi, slope, bend = self._phi.derivatives(weights @ x.T, 2)
+            phi, slope, bend = derivatives(self._sigma, weights @ x.T, 2)
             along = direction @ x.T
             error = phi.mean(0) - y
             change = (slope * along).mean(0)
@@ -84,7 +85,7 @@ class StreamedRisk:
         K, d = self.shape
 
         def part(x: Array, y: Array) -> tuple[Array, Array]:
-            phi, slope, bend = self._phi.derivatives(weights @ x.T, 2)
+            phi, slope, bend = derivatives(self._sigma, weights @ x.T, 2)
             bend = bend * (phi.mean(0) - y)
             columns = (slope.T[:, :, None] * x[:, None, :]).reshape(len(x), K * d)
             return columns.T @ columns, np.stack([(x * row[:, None]).T @ x for row in bend])

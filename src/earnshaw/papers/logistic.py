@@ -25,6 +25,7 @@ from earnshaw.experiments.logistic import (
     spread_out,
 )
 from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.logistic_constants import rho
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.logistic_theory import theory as theorems
 from earnshaw.numerics import proportion_interval
@@ -43,8 +44,7 @@ from earnshaw.plots.logistic import (
     success_figure,
     tensor_figure,
 )
-from earnshaw.potentials.bounded import BOUNDED
-from earnshaw.potentials.constants import rho
+from earnshaw.problems import activation
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 from earnshaw.proof.convexity import prove_convexity
 from earnshaw.starts.tensor import TensorStart
@@ -75,18 +75,18 @@ def _kept(how: Reproduction, name: str, settings: dict[str, Any], compute: Calla
 def figure2(how: Reproduction) -> list[Comparison]:
     """Figure 2: rho(sigma) of the sigmoid, with the other activations beside it."""
     scale = np.geomspace(0.1, 20, 120)
-    curves = {name: rho(activation, scale) for name, activation in BOUNDED.items()}
+    curves = {name: rho(activation(name), scale) for name in ("sigmoid", "unit-tanh", "unit-erf")}
     rho_figure(scale, curves, RHO, how.out / "figure2")
     compared = []
     for sigma, expected in RHO.items():
-        ours = float(rho(BOUNDED["sigmoid"], sigma))
+        ours = float(rho(activation("sigmoid"), sigma))
         limit = 0.5 * 10 ** (math.floor(math.log10(expected)) - (1 if sigma == 10 else 2))
         test = f"equal in the digits given, to {limit:.1g}"
         compared.append(
             _compare("figure2", f"sigma={sigma:g}", "rho", ours, expected, test, abs(ours - expected) <= limit)
         )
     fine = np.linspace(1.2, 1.7, 501)
-    values = rho(BOUNDED["sigmoid"], fine)
+    values = rho(activation("sigmoid"), fine)
     top = float(fine[values.argmax()])
     compared.append(_compare("figure2", "maximum", "sigma", top, 1.45, "to 0.01", abs(top - 1.45) <= 0.01))
     compared.append(

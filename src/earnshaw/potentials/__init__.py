@@ -1,4 +1,4 @@
-"""Potentials: Phi(u, v) = E[sigma(u.x) sigma(v.x)] and its first two derivatives, one file per activation."""
+"""Potentials: the energy Phi(u, v) of two unit charges and its first two derivatives, one file for each."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from earnshaw.potentials.base import Potential, gradient_at, measure, value_at
+from earnshaw.potentials.base import Pairs, Potential
+from earnshaw.potentials.derivatives import derivatives
 from earnshaw.potentials.erf import Erf
 from earnshaw.potentials.gelu import GELU
 from earnshaw.potentials.hermite import Hermite
+from earnshaw.potentials.invariant import Invariant, gradient_at, value_at
 from earnshaw.potentials.leaky import LeakyReLU
 from earnshaw.potentials.logistic import Logistic, Softplus
-from earnshaw.potentials.reference import monte_carlo, quadrature
+from earnshaw.potentials.reference import quadrature
 from earnshaw.potentials.relu import ReLU
 from earnshaw.potentials.series import Series
 from earnshaw.potentials.sign import Sign
@@ -23,28 +25,29 @@ __all__ = [
     "GELU",
     "Erf",
     "Hermite",
+    "Invariant",
     "LeakyReLU",
     "Logistic",
+    "Pairs",
     "Potential",
     "ReLU",
     "Series",
     "Sign",
     "Softplus",
+    "derivatives",
     "gradient_at",
-    "measure",
-    "monte_carlo",
     "potential",
     "quadrature",
     "value_at",
 ]
 
 
-def potential(activation: str | Callable[..., Any] | Activation) -> Potential:
+def potential(activation: str | Callable[..., Any] | Activation) -> Invariant:
     """Return the potential of an activation: by name, as a function, or as :func:`earnshaw.problems.activation` gives it."""
     return _potential(activation_of(activation))
 
 
-_PLAIN: dict[str, Potential] = {
+_PLAIN: dict[str, Invariant] = {
     "relu": ReLU(),
     "sign": Sign(),
     "erf": Erf(),
@@ -52,11 +55,13 @@ _PLAIN: dict[str, Potential] = {
     "tanh": Logistic(gain=2.0, offset=-1.0, height=2.0),
     "softplus": Softplus(),
     "gelu": GELU(),
+    "unit-tanh": Logistic(gain=2.0),
+    "unit-erf": Erf(offset=0.5, height=0.5),
 }
 
 
 @functools.lru_cache(maxsize=256)
-def _potential(activation: Activation) -> Potential:
+def _potential(activation: Activation) -> Invariant:
     if activation.kind == "leaky":
         return LeakyReLU(float(activation.parameter or 0.0))
     if activation.kind == "hermite":

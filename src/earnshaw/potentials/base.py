@@ -1,76 +1,49 @@
-"""What a landscape needs to know of a potential."""
+"""What a landscape needs to know of a potential: the energy of all pairs of charges, and its first two derivatives."""
 
 from __future__ import annotations
 
 from typing import Any, Protocol
 
 import jax
-import jax.numpy as jnp
-from jax.typing import ArrayLike
+
+
+class Pairs(Protocol):
+    """The pairs of n places u_i with m places v_j, which any number of questions may be asked about."""
+
+    def values(self) -> jax.Array:
+        """Return Phi(u_i, v_j), (..., n, m)."""
+        ...
+
+    def slopes(self) -> jax.Array:
+        """Return the gradients of Phi(u_i, v_j) in u_i, (..., n, m, d)."""
+        ...
+
+    def force(self, charges: jax.Array) -> jax.Array:
+        r"""Return :math:`\sum_j q_j\,\partial_1\Phi(u_i, v_j)` for charges (..., m), (..., n, d)."""
+        ...
 
 
 class Potential(Protocol):
-    r"""A rotation-invariant potential :math:`\Phi(u, v) = E[\sigma(u\cdot x)\,\sigma(v\cdot x)]`.
+    r"""The energy :math:`\Phi(u, v)` of two unit charges.
 
-    It depends on u and v through three numbers, and there are two ways to choose them:
-
-    - *polar* (``polar`` is True): the norms :math:`|u|, |v|` and the cosine of the angle of u and v. This suits
-      activations that are not smooth at 0, whose potential has no derivative at u = 0.
-    - *plain* (False): the squares :math:`|u|^2, |v|^2` and the product :math:`u\cdot v`. Potentials of smooth
-      activations are smooth in these, also at u = 0.
-
-    What belongs to one neuron alone is computed once a neuron by :meth:`prepare`, from its norm (polar) or its square
-    (plain); the results, its *features*, may be any tree of arrays whose last axes are those of the norms given. The
-    rest is elementwise in (features of u, features of v, cosine or product), so that all pairs of all runs are one fused
-    loop. All methods broadcast. Potentials are hashable: a compiled program belongs to one of them.
+    :class:`~earnshaw.potentials.invariant.Invariant` potentials, those of neurons, depend on lengths and angles;
+    :class:`~earnshaw.potentials.radial.Radial` ones, those of charges in space, on the distance. What sums over pairs
+    does not care which it has. Potentials are hashable: a compiled program belongs to one of them.
     """
 
     @property
-    def polar(self) -> bool:
-        """Whether norms and cosines are meant, or squares and products."""
+    def bounded(self) -> bool:
+        """Whether Phi(u, u) is finite. Otherwise a charge has no energy with itself: it is left out."""
         ...
 
-    def activation(self, x: jax.Array) -> jax.Array:
-        """Return sigma(x), elementwise: what the quadrature and sampled references use."""
+    def place(self, positions: jax.Array) -> Any:
+        """Return what belongs to each of the places (..., n, d) alone, computed once for all their pairs."""
         ...
 
-    def prepare(self, size: jax.Array) -> Any:
-        """Return the features of neurons of these norms (polar) or squares (plain)."""
-        ...
-
-    def value(self, first: Any, second: Any, product: jax.Array) -> jax.Array:
-        """Return Phi."""
-        ...
-
-    def gradient(self, first: Any, second: Any, product: jax.Array) -> tuple[jax.Array, jax.Array]:
-        r"""Return (A, B) with :math:`\partial\Phi/\partial u = A\,u + B\,v`, for polar ones with unit vectors instead."""
+    def pairs(self, first: Any, second: Any = None) -> Pairs:
+        """Return the pairs of places with others, or with themselves: then place i is exactly where place i is."""
         ...
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-        r"""Return (d2Phi/du2, d2Phi/du dv), two (..., d, d) arrays, for vectors (..., d)."""
+        r"""Return :math:`\partial_u^2\Phi` and :math:`\partial_u\partial_v\Phi`, (..., d, d) each, at vectors (..., d)."""
         ...
-
-
-def measure(potential: Potential, vectors: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return what the potential measures of vectors (..., d), and the vectors that its gradient is a combination of.
-
-    Norms (...) and unit vectors for polar potentials; squares (...) and the vectors themselves for plain ones.
-    """
-    squares = jnp.sum(vectors * vectors, -1)
-    if not potential.polar:
-        return squares, vectors
-    norms = jnp.sqrt(squares)
-    return norms, vectors / norms[..., None]
-
-
-def value_at(potential: Potential, first: ArrayLike, second: ArrayLike) -> jax.Array:
-    """Return Phi(u, v), shape (...), for vectors (..., d)."""
-    (a, u), (b, v) = measure(potential, jnp.asarray(first)), measure(potential, jnp.asarray(second))
-    return potential.value(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
-
-
-def gradient_at(potential: Potential, first: ArrayLike, second: ArrayLike) -> jax.Array:
-    """Return dPhi/du, shape (..., d), for vectors (..., d)."""
-    (a, u), (b, v) = measure(potential, jnp.asarray(first)), measure(potential, jnp.asarray(second))
-    along, toward = potential.gradient(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
-    return along[..., None] * u + toward[..., None] * v

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from earnshaw.numerics import arcsine
 from earnshaw.potentials.frames import Entries, Frame, assemble, frame
+from earnshaw.potentials.invariant import Invariant
 from earnshaw.potentials.lifted import determinant, ramp_entries
 
 _TAU = 1.0 / (2.0 * math.pi)
@@ -25,7 +26,7 @@ class GELUFeatures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class GELU:
+class GELU(Invariant):
     r"""The potential of :math:`z\,\mathrm{cdf}(z)`, z = u.x, cdf that of the normal distribution,
 
     .. math:: \Phi(u, v) = \frac1{2\pi}\Big[p\Big(\frac\pi2 + \arcsin\frac p{\sqrt{q_1 q_2}}\Big)
@@ -40,11 +41,6 @@ class GELU:
 
     Reference: Tsuchida et al. (2021), "Avoiding Kernel Fixed Points", for the kernel.
     """
-
-    @property
-    def polar(self) -> bool:
-        """In squares and products."""
-        return False
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return x cdf(x), without the approximation by tanh."""

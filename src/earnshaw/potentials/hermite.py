@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.potentials.frames import plain_blocks
+from earnshaw.potentials.invariant import Invariant
 
 
 @dataclass(frozen=True)
-class Hermite:
+class Hermite(Invariant):
     r"""The potential of :math:`He_l(u\cdot x)/\sqrt{l!}`, He the Hermite polynomials of the normal density,
 
     .. math:: \Phi(u, v) = \sum_{j \le l/2} C_j\,\big[(|u|^2 - 1)(|v|^2 - 1)\big]^j (u\cdot v)^{l - 2j}, \qquad
@@ -26,11 +27,6 @@ class Hermite:
     """
 
     degree: int
-
-    @property
-    def polar(self) -> bool:
-        """In squares and products."""
-        return False
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return the normalised Hermite polynomial, by its recursion."""

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
+from earnshaw.potentials.invariant import Invariant
 from earnshaw.potentials.relu import ReLU
 
 _RELU = ReLU()
 
 
 @dataclass(frozen=True)
-class LeakyReLU:
+class LeakyReLU(Invariant):
     r"""Sigma(x) = x for x > 0, slope x below: :math:`(1 - \alpha)\max(x, 0) + \alpha x` with the slope :math:`\alpha`.
 
     .. math:: \Phi(u, v) = (1 - \alpha)^2\,\Phi_{ReLU}(u, v) + \alpha\, u\cdot v
@@ -22,19 +23,11 @@ class LeakyReLU:
     """
 
     slope: float
-
-    @property
-    def polar(self) -> bool:
-        """In norms and cosines."""
-        return True
+    polar = True
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return x or slope x."""
         return jnp.where(x > 0, x, self.slope * x)
-
-    def prepare(self, size: jax.Array) -> jax.Array:
-        """Return the norm."""
-        return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return Phi from the two norms and the cosine."""

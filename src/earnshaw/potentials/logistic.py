@@ -22,6 +22,7 @@ import numpy as np
 
 from earnshaw.numerics import arcsine
 from earnshaw.potentials.frames import Entries, Frame, assemble, frame
+from earnshaw.potentials.invariant import Invariant
 from earnshaw.potentials.lifted import arcsine_entries, ramp_entries
 
 # fmt: off
@@ -75,8 +76,9 @@ def _mixed(coefficients: np.ndarray, x: jax.Array) -> jax.Array:
 
 
 @dataclass(frozen=True)
-class Logistic:
-    r"""The potential of :math:`c_0 + c_1\,\mathrm{sigmoid}(g\,z)`: sigmoid itself, and tanh = 2 sigmoid(2 z) - 1.
+class Logistic(Invariant):
+    r"""The potential of :math:`c_0 + c_1\,\mathrm{sigmoid}(g\,z)`: sigmoid itself, tanh = 2 sigmoid(2 z) - 1, and
+    unit-tanh = sigmoid(2 z).
 
     .. math:: \Phi(u, v) = \Big(c_0 + \frac{c_1}2\Big)^2 + \frac{c_1^2}{2\pi} \sum_{m,m'} p_m p_{m'}
         \arcsin\frac{u\cdot v}{\sqrt{(|u|^2 + s_m^2/g^2)(|v|^2 + s_{m'}^2/g^2)}}
@@ -89,11 +91,6 @@ class Logistic:
     height: float = 1.0
 
     @property
-    def polar(self) -> bool:
-        """In squares and products."""
-        return False
-
-    @property
     def _lifts(self) -> np.ndarray:
         return (SCALES / self.gain) ** 2
 
@@ -104,10 +101,6 @@ class Logistic:
     def activation(self, x: jax.Array) -> jax.Array:
         """Return the function itself, not the mixture."""
         return self.offset + self.height * jax.nn.sigmoid(self.gain * x)
-
-    def prepare(self, size: jax.Array) -> jax.Array:
-        """Return the square."""
-        return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return Phi from the two squares and the product."""
@@ -148,7 +141,7 @@ class Logistic:
 
 
 @dataclass(frozen=True)
-class Softplus:
+class Softplus(Invariant):
     r"""The potential of :math:`\log(1 + e^z)`, the mixture of ReLU neurons with noise,
 
     .. math:: \Phi(u, v) = \frac1{2\pi} \sum_{m,m'} p_m p_{m'} \big(\sqrt{D_{mm'}} + (\pi - t_{mm'})\,u\cdot v\big)
@@ -157,18 +150,9 @@ class Softplus:
     :math:`E\max(x + s e, 0)` that of cdf(x/s). Smooth everywhere.
     """
 
-    @property
-    def polar(self) -> bool:
-        """In squares and products."""
-        return False
-
     def activation(self, x: jax.Array) -> jax.Array:
         """Return log(1 + e^x)."""
         return jax.nn.softplus(x)
-
-    def prepare(self, size: jax.Array) -> jax.Array:
-        """Return the square."""
-        return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return Phi from the two squares and the product."""

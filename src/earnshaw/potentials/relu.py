@@ -9,12 +9,13 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.numerics import sine_and_supplement
+from earnshaw.potentials.invariant import Invariant
 
 _TAU = 1.0 / (2.0 * math.pi)
 
 
 @dataclass(frozen=True)
-class ReLU:
+class ReLU(Invariant):
     r"""The arc-cosine kernel, with t the angle of u and v,
 
     .. math:: \Phi(u, v) = \frac{|u||v|}{2\pi}\big(\sin t + (\pi - t)\cos t\big).
@@ -28,18 +29,11 @@ class ReLU:
     References: Cho & Saul (2009), section 2; Safran & Shamir (2018), equations (7)-(9).
     """
 
-    @property
-    def polar(self) -> bool:
-        """In norms and cosines."""
-        return True
+    polar = True
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return max(x, 0)."""
         return jnp.maximum(x, 0.0)
-
-    def prepare(self, size: jax.Array) -> jax.Array:
-        """Return the norm."""
-        return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return Phi from the two norms and the cosine; 0 for antiparallel, :math:`|u||v|/2` for parallel pairs."""

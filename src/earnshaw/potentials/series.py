@@ -26,6 +26,7 @@ from numpy.polynomial.legendre import leggauss
 
 from earnshaw.errors import AccuracyWarning, InputError
 from earnshaw.potentials.frames import Entries, assemble, frame
+from earnshaw.potentials.invariant import Invariant
 from earnshaw.problems import Activation
 
 REACH = 13.0  # the normal density is 1e-37 there
@@ -43,7 +44,7 @@ class SeriesFeatures(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Series:
+class Series(Invariant):
     """The potential of a function, to a degree L, with coefficients by Gauss-Legendre quadrature.
 
     The interval is cut at 0, so that a kink there costs nothing; nodes are densest there too, which helps functions that
@@ -56,6 +57,7 @@ class Series:
     degree: int = 64
     nodes: int = 160  # on each side of 0
     function: Callable[..., Any] = field(default=lambda x: x, compare=False, repr=False)
+    polar = True
 
     @classmethod
     def of(cls, activation: Activation) -> Series:
@@ -69,11 +71,6 @@ class Series:
                 "jax.numpy (import jax.numpy as jnp) in place of numpy or math"
             ) from None
         return cls(activation.name, activation.digest, function=function)
-
-    @property
-    def polar(self) -> bool:
-        """In norms and cosines."""
-        return True
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return the function itself."""

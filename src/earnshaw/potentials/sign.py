@@ -10,10 +10,11 @@ import jax.numpy as jnp
 
 from earnshaw.numerics import arcsine, sine_and_supplement
 from earnshaw.potentials.frames import Entries, assemble, frame, safe_divide
+from earnshaw.potentials.invariant import Invariant
 
 
 @dataclass(frozen=True)
-class Sign:
+class Sign(Invariant):
     r"""The potential of :math:`\operatorname{sign}(u\cdot x)`, with t the angle of u and v,
 
     .. math:: \Phi(u, v) = 1 - \frac{2t}\pi , \qquad \frac{\partial\Phi}{\partial u} =
@@ -26,18 +27,11 @@ class Sign:
     Reference: Panigrahy et al. (2018), section 2 (sign activation); Sheppard (1899).
     """
 
-    @property
-    def polar(self) -> bool:
-        """In norms and cosines."""
-        return True
+    polar = True
 
     def activation(self, x: jax.Array) -> jax.Array:
         """Return the sign."""
         return jnp.sign(x)
-
-    def prepare(self, size: jax.Array) -> jax.Array:
-        """Return the norm."""
-        return size
 
     def value(self, first: jax.Array, second: jax.Array, product: jax.Array) -> jax.Array:
         """Return 1 - 2 t / pi; the norms do not matter."""

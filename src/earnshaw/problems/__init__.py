@@ -1,11 +1,12 @@
 """Problems: what a student network is asked to learn, as frozen plain data (no JAX, no computing)."""
 
-from earnshaw.problems.activations import Activation, activation, load_function
+from earnshaw.problems.activations import Activation, activation, unit_activation
 from earnshaw.problems.base import Problem, Symmetry, problem_from_json
 from earnshaw.problems.charges import ChargeLaw, Charges
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
 from earnshaw.problems.data import Data
 from earnshaw.problems.deep import DeepTanh
+from earnshaw.problems.loading import load_function
 from earnshaw.problems.logistic import Labels, Logistic
 from earnshaw.problems.two_layer import TwoLayer, standard_teacher
 
@@ -26,4 +27,5 @@ __all__ = [
     "load_function",
     "problem_from_json",
     "standard_teacher",
+    "unit_activation",
 ]

@@ -1,45 +1,31 @@
-"""Activations by name, and functions of the user's own: what they are called, where they live, and plain facts about them."""
+"""Activations by name, and functions of the user's own: what they are called, and plain facts about them."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
-import importlib
-import importlib.util
 import inspect
 import json
 import math
-import os
 import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.loading import load_function, said
 
 Array = NDArray[np.float64]
 MAX_DEGREE = 30
 GRID = np.linspace(-12.0, 12.0, 97) + 0.01 * math.sqrt(2)  # no round numbers: their values are rounded in a digest
+KNOWN = "relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf"
 
 _erf = np.vectorize(math.erf, otypes=[float])
-
-# Functions of x alone; leaky and hermite also take their parameter.
-_PLAIN: dict[str, Callable[[Array], Array]] = {
-    "relu": lambda x: np.maximum(x, 0.0),
-    "sign": np.sign,
-    "erf": _erf,
-    "sigmoid": lambda x: 0.5 + 0.5 * np.tanh(0.5 * x),
-    "tanh": np.tanh,
-    "softplus": lambda x: np.logaddexp(0.0, x),
-    "gelu": lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2))),
-}
-KNOWN = "relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu"
 
 
 @dataclass(frozen=True)
@@ -54,6 +40,7 @@ class Activation:
     homogeneous : p when sigma(r x) = r^p sigma(x) for every r > 0 (ReLU 1, sign 0), else None.
     odd : whether sigma(-x) = -sigma(x).
     vanishes_at_zero : whether a neuron vanishes as its weights shrink to 0.
+    values : the lowest and the highest value, or bounds of them; of a user's function, those on a grid from -12 to 12.
     digest : a hash of a user's function, by its source and its values; None for the others.
     """
 
@@ -63,6 +50,7 @@ class Activation:
     homogeneous: int | None = None
     odd: bool = False
     vanishes_at_zero: bool = True
+    values: tuple[float, float] = (-math.inf, math.inf)
     digest: str | None = None
     function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
 
@@ -77,7 +65,11 @@ class Activation:
             degree = int(self.parameter or 0)
             basis = np.eye(degree + 1)[degree] / math.sqrt(math.factorial(degree))
             return np.polynomial.hermite_e.hermeval(x, basis)
-        return _PLAIN[self.kind](x)
+        return _NAMED[self.kind][1](x)
+
+    def to_json(self) -> str:
+        """Return the name."""
+        return self.name
 
     def __str__(self) -> str:
         """Return the name, as objectives and messages show it."""
@@ -96,8 +88,9 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
     Parameters
     ----------
     given : str, callable or Activation
-        One of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``; ``module:function`` or
-        ``path/to/file.py:function``; or the function itself. A function takes an array and returns one of the same
+        One of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``, ``unit-tanh`` for
+        (1 + tanh x)/2, ``unit-erf`` for (1 + erf x)/2; ``module:function`` or ``path/to/file.py:function``; or the
+        function itself. A function takes an array and returns one of the same
         shape, entry by entry; it is written with ``jax.numpy``.
     """
     if isinstance(given, Activation):
@@ -112,11 +105,24 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
         return _leaky(given, rest)
     if kind == "hermite":
         return _hermite(given, rest)
-    if given in _PLAIN:
-        return _PLAIN_FACTS[given]
+    if given in _NAMED:
+        return _NAMED[given][0]
     if is_function_name(given):
         return _of_function(given, load_function(given))
     raise InputError(f"unknown activation {given!r}; choose one of {KNOWN}, or module:function for your own")
+
+
+def unit_activation(given: str | Callable[..., Any] | Activation) -> Activation:
+    """Return an activation whose values are probabilities; one that leaves [0, 1] raises :class:`InputError`."""
+    found = activation(given)
+    low, high = found.values
+    if not (low >= 0 and high <= 1):
+        others = ", ".join(name for name, (sigma, _) in _NAMED.items() if sigma.values == (0, 1))
+        use = f"unit-{found.name}" if f"unit-{found.name}" in _NAMED else f"{others}, or a function of your own"
+        raise InputError(
+            f"the activation {found} has values {low:.3g} to {high:.3g}; the model needs [0, 1]: use {use}"
+        )
+    return found
 
 
 def recorded_activation(name: str, digest: str | None, functions: bool) -> Activation:
@@ -134,17 +140,31 @@ def recorded_activation(name: str, digest: str | None, functions: bool) -> Activ
 def is_function_name(name: str) -> bool:
     """Whether this is ``module:function`` or ``file.py:function`` rather than a name of ours."""
     kind, colon, _ = name.partition(":")
-    return bool(colon) and kind not in {"leaky", "hermite", *_PLAIN}
+    return bool(colon) and kind not in {"leaky", "hermite", *_NAMED}
 
 
-_PLAIN_FACTS = {
-    "relu": Activation("relu", "relu", homogeneous=1),
-    "sign": Activation("sign", "sign", homogeneous=0, odd=True, vanishes_at_zero=False),
-    "erf": Activation("erf", "erf", odd=True),
-    "sigmoid": Activation("sigmoid", "sigmoid", vanishes_at_zero=False),
-    "tanh": Activation("tanh", "tanh", odd=True),
-    "softplus": Activation("softplus", "softplus", vanishes_at_zero=False),
-    "gelu": Activation("gelu", "gelu"),
+def _unit(name: str) -> Activation:
+    """Return the facts about a function that rises from 0 to 1."""
+    return Activation(name, name, vanishes_at_zero=False, values=(0.0, 1.0))
+
+
+# Facts and functions of x alone; leaky and hermite also take their parameter.
+_NAMED: dict[str, tuple[Activation, Callable[[Array], Array]]] = {
+    sigma.name: (sigma, function)
+    for sigma, function in (
+        (Activation("relu", "relu", homogeneous=1, values=(0.0, math.inf)), lambda x: np.maximum(x, 0.0)),
+        (Activation("sign", "sign", homogeneous=0, odd=True, vanishes_at_zero=False, values=(-1.0, 1.0)), np.sign),
+        (Activation("erf", "erf", odd=True, values=(-1.0, 1.0)), _erf),
+        (_unit("sigmoid"), lambda x: 0.5 + 0.5 * np.tanh(0.5 * x)),
+        (Activation("tanh", "tanh", odd=True, values=(-1.0, 1.0)), np.tanh),
+        (
+            Activation("softplus", "softplus", vanishes_at_zero=False, values=(0.0, math.inf)),
+            lambda x: np.logaddexp(0.0, x),
+        ),
+        (Activation("gelu", "gelu", values=(-0.17, math.inf)), lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2)))),
+        (_unit("unit-tanh"), lambda x: 0.5 + 0.5 * np.tanh(x)),
+        (_unit("unit-erf"), lambda x: 0.5 + 0.5 * _erf(x)),
+    )
 }
 
 
@@ -176,67 +196,6 @@ def _hermite(given: str, rest: str) -> Activation:
 # ---- functions of the user's own ---------------------------------------------------------------------------------
 
 
-def load_function(name: str) -> Any:
-    """Return what ``module:name`` or ``path/to/file.py:name`` stands for; what is not there raises :class:`InputError`.
-
-    Loading runs the module's code. The file's folder and the current folder are where its own imports are looked for.
-    """
-    place, _, attribute = name.rpartition(":")
-    if not place or not attribute:
-        raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
-    try:
-        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
-    except FileNotFoundError:
-        raise InputError(
-            f"{name!r} cannot be loaded: there is no file {place} in {Path.cwd().name or '/'}; give its path"
-        ) from None
-    except Exception as error:  # whatever the user's file raises when it runs
-        raise InputError(f"{name!r} cannot be loaded: importing {place} raised {_said(error)}") from None
-    found = module
-    for part in attribute.split("."):
-        found = getattr(found, part, None)
-    if found is None:
-        raise InputError(f"{name!r} cannot be loaded: {place} has no {attribute}; check the spelling")
-    return found
-
-
-def _module(name: str) -> Any:
-    with _search(os.getcwd()):
-        return importlib.import_module(name)
-
-
-def _module_of_file(path: Path) -> Any:
-    text = path.read_bytes()
-    return _run_file(path.resolve(), hashlib.sha256(text).hexdigest())
-
-
-@functools.lru_cache(maxsize=64)
-def _run_file(path: Path, content: str) -> Any:
-    """Run a file as a module, once for each content."""
-    spec = importlib.util.spec_from_file_location(f"earnshaw_user_{path.stem}_{content[:8]}", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path.name} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    with _search(str(path.parent)):
-        spec.loader.exec_module(module)
-    return module
-
-
-@contextlib.contextmanager
-def _search(folder: str) -> Any:
-    """Look for imports in this folder too, last."""
-    sys.path.append(folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
-
-
-def _said(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-
-
 def _of_function(name: str, function: Any) -> Activation:
     """Check a function on a grid, and collect the facts about it."""
     if not callable(function):
@@ -259,6 +218,7 @@ def _of_function(name: str, function: Any) -> Activation:
         homogeneous=degrees[0] if degrees else None,
         odd=bool(close(at(-GRID), -values)),
         vanishes_at_zero=bool(np.abs(at(np.array([-1e-9, 0.0, 1e-9]))).max() <= 1e-7 * size),
+        values=(float(values.min()), float(values.max())),
         digest=_digest(function, values),
         function=function,
     )
@@ -271,7 +231,7 @@ def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
             given = np.asarray(function(x))
     except Exception as error:  # whatever the user's function raises
         raise InputError(
-            f"the activation {name!r} fails on an array of numbers ({_said(error)}); it must take an array and return "
+            f"the activation {name!r} fails on an array of numbers ({said(error)}); it must take an array and return "
             "one of the same shape: write it with jax.numpy, jnp.where in place of if"
         ) from None
     if given.shape != x.shape:

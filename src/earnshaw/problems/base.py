@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.activations import recorded_activation
 from earnshaw.records import decode, fields_of
 
 Array = NDArray[np.float64]
@@ -118,12 +119,21 @@ class Problem:
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form, from which nothing is missing and in which nothing is rounded."""
-        return {"objective": f"{self.network}/{self.detail}", **fields_of(self)}
+        record = {"objective": f"{self.network}/{self.detail}", **fields_of(self)}
+        sigma = getattr(self, "activation", None)
+        if sigma is None:
+            return record
+        del record["activation"]  # it is the objective's detail
+        return record if sigma.digest is None else record | {"activation_digest": sigma.digest}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back; bad content raises :class:`InputError`. ``functions``: may a user's code be loaded?"""
-        return decode(cls, {key: value for key, value in record.items() if key != "objective"})
+        rest = {key: value for key, value in record.items() if key not in ("objective", "activation_digest")}
+        if "activation" not in cls.__annotations__:
+            return decode(cls, rest)
+        name = str(record["objective"]).partition("/")[2]
+        return decode(cls, rest, activation=recorded_activation(name, record.get("activation_digest"), functions))
 
     @cached_property
     def digest(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,28 +56,35 @@ class ChargeLaw:
         """Whether positions are unit vectors."""
         return self.name in ON_SPHERE
 
+    @property
+    def bounded(self) -> bool:
+        """Whether a charge has an energy with itself; it is then 1."""
+        return self.name not in ("coulomb", "yukawa")
+
 
 @dataclass(frozen=True, eq=False)
 class Charges(Problem):
-    r"""Moving charges (a_i, theta_i) among fixed charges (b_j, w_j), with the energy
+    r"""Electrons of charge :math:`-a_i` at theta_i, which move, and protons of charge b_j at w_j, which do not, with the energy
 
     .. math::
-        G = \sum_{ij} a_i a_j \Phi(\theta_i, \theta_j) + 2\sum_{ij} a_i b_j \Phi(\theta_i, w_j)
-            + \sum_{ij} b_i b_j \Phi(w_i, w_j) + \rho\,|a|^2 .
+        F = \tfrac12\sum_{ij} a_i a_j \Phi(\theta_i, \theta_j) - \sum_{ij} a_i b_j \Phi(\theta_i, w_j)
+            + \tfrac12\sum_{ij} b_i b_j \Phi(w_i, w_j) + \tfrac\rho2\,|a|^2 .
 
-    This is the squared loss of a student with output weights -a against a teacher with output weights b, and an
-    electron that sits on a proton of the opposite charge cancels it.
+    This is half the squared loss of a student with output weights a against a teacher with output weights b: an electron
+    with a = b on a proton cancels it. Both are given by their output weights, so that a = 1 and b = 1 attract each other.
+    The paper's L and G are 2 F, and its a is our -a.
 
     Parameters
     ----------
     protons : (k, d) array
         The fixed positions w_j; unit vectors for a law on the sphere.
     proton_charges : (k,) array, optional
-        The fixed charges b_j, all 1 when not given.
+        The numbers b_j, all 1 when not given.
     electrons : int, optional
         The number n of moving charges; k when not given.
     electron_charges : (n,) array, optional
-        The charges a_i when they are fixed; trained together with the positions when not given.
+        The numbers a_i (an electron's charge is minus that) when they are fixed; trained together with the positions, as
+        the last column of a point, when not given.
     law : ChargeLaw
         The potential.
     regularisation : float
@@ -148,6 +156,12 @@ class Charges(Problem):
         extra = int(self.electron_charges is None)
         return Symmetry(classes(moving), columns, self.protons, classes(self.proton_charges), extra)
 
+    @cached_property
+    def is_realisable(self) -> bool:
+        """Whether the electrons can surely cancel all protons: with charges to be trained, enough of them, and no penalty."""
+        free = self.electron_charges is None and self.regularisation == 0
+        return free and self.law.bounded and self.electrons >= len(self.protons)
+
 
 def spread(dimension: int, factor: float) -> float:
     r"""Return the standard deviation :math:`\sqrt{c\,d\log d}` of the paper's random protons (Theorems 12 and 17)."""
@@ -168,7 +182,7 @@ def random_protons(dimension: int, protons: int, factor: float, seed: int, lane:
 def random_start(
     dimension: int, protons: int, electrons: int | None, factor: float, seed: int
 ) -> tuple[Array, Array, Array]:
-    """Return protons (k, d), where electrons (n, d) start, and their charges -1, for the dynamics; one draw a seed."""
+    """Return protons (k, d), where electrons (n, d) start, and their numbers a = 1, for the dynamics; one draw a seed."""
     if dimension < 2:
         raise InputError(f"-d {dimension} was given; charges need a dimension of at least 2")
     electrons = protons if electrons is None else electrons
@@ -176,4 +190,4 @@ def random_start(
         raise InputError(f"{protons} protons and {electrons} electrons were asked for; use at least 1 of each")
     places, _ = random_protons(dimension, protons, factor, seed)
     start = spread(dimension, factor) * np.random.default_rng([seed, 0, 9]).normal(size=(electrons, dimension))
-    return places, start, -np.ones(electrons)
+    return places, start, np.ones(electrons)

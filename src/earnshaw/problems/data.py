@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.problems.activations import recorded_activation, unit_activation
 from earnshaw.problems.base import Array, Problem, Symmetry, check_record, exchangeable, reals, whole
 
 
@@ -27,8 +28,9 @@ class Data(Problem):
         The labels, numbers in [0, 1] or classes 0 and 1.
     neurons : int
         Number K of neurons, at most d; there must be at least K d rows.
-    activation : str
-        A function with values in [0, 1]: sigmoid, or another that :func:`earnshaw.fit` takes.
+    activation : str, callable or Activation
+        A function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
+        :func:`earnshaw.problems.unit_activation`.
 
     Reference: Fu, Chi & Liang (2018), equations (5)-(6).
     """
@@ -38,7 +40,7 @@ class Data(Problem):
     x: Array
     y: Array
     neurons: int
-    activation: str = "sigmoid"
+    activation: Any = "sigmoid"  # a name, a function or an Activation; an Activation, once validated
 
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
@@ -53,6 +55,7 @@ class Data(Problem):
         object.__setattr__(self, "x", x)
         object.__setattr__(self, "y", y)
         object.__setattr__(self, "neurons", int(self.neurons))
+        object.__setattr__(self, "activation", unit_activation(self.activation))
 
     @property
     def samples(self) -> int:
@@ -88,11 +91,12 @@ class Data(Problem):
     def unprovable(self) -> str | None:
         """Proofs need bounds of the activation's derivatives, which are known for three of them."""
         known = ("sigmoid", "unit-tanh", "unit-erf")
-        return None if self.activation in known else f"a proof needs one of the activations {', '.join(known)}"
+        return None if self.activation.name in known else f"a proof needs one of the activations {', '.join(known)}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form: the data as base64 of little-endian doubles, row by row."""
-        return {
+        digest = {} if self.activation.digest is None else {"activation_digest": self.activation.digest}
+        return digest | {
             "objective": f"data/{self.activation}",
             "n": self.samples,
             "d": self.dimension,
@@ -104,10 +108,11 @@ class Data(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        phi = check_record(cls.network, record, {"n", "d", "k", "x", "y"})
+        phi = check_record(cls.network, record, {"n", "d", "k", "x", "y"}, {"activation_digest"})
         n, d = whole("samples", record["n"], 1), whole("dimensions", record["d"], 1)
         x, y = _unpacked(record["x"], n * d), _unpacked(record["y"], n)
-        return cls(x.reshape(n, d), y, record["k"], phi)
+        sigma = recorded_activation(phi, record.get("activation_digest"), functions)
+        return cls(x.reshape(n, d), y, record["k"], sigma)
 
 
 def check_neurons(samples: int, dimension: int, neurons: int) -> None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.problems.activations import unit_activation
 from earnshaw.problems.base import Array, Problem, Symmetry, exchangeable, reals, whole
 from earnshaw.problems.two_layer import TwoLayer
 
@@ -40,8 +41,9 @@ class Logistic(Problem):
         Number n of inputs.
     labels : Labels
         Classification or regression.
-    activation : str
-        sigmoid, tanh for (1 + tanh z)/2, erf for (1 + erf z)/2, or a function of yours as ``module:function``.
+    activation : str, callable or Activation
+        A function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
+        :func:`earnshaw.problems.unit_activation`.
     seed : int
         Root of the data set's random numbers; it does not touch the weights.
 
@@ -53,7 +55,7 @@ class Logistic(Problem):
     weights: Array
     samples: int
     labels: Labels = Labels.CLASSIFICATION
-    activation: str = "sigmoid"
+    activation: Any = "sigmoid"  # a name, a function or an Activation; an Activation, once validated
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -61,6 +63,7 @@ class Logistic(Problem):
         weights = reals("the weights", self.weights, 2)
         _sizes(*weights.shape)
         object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "activation", unit_activation(self.activation))
         whole("samples", self.samples, 1, MAX_SAMPLES)
         if not isinstance(self.labels, Labels):
             raise InputError(f"labels={self.labels!r} was given; use Labels.CLASSIFICATION or Labels.REGRESSION")
@@ -127,12 +130,6 @@ def orthogonal_weights(neurons: int, dimension: int, seed: int, norm: float = 1.
     _sizes(neurons, dimension)
     frame, upper = np.linalg.qr(np.random.default_rng([seed, 2]).normal(size=(dimension, neurons)))
     return norm * (frame * np.sign(np.diagonal(upper))).T
-
-
-def unit_weights(neurons: int, dimension: int, seed: int, norm: float = 1.0) -> Array:
-    """Return weights (K, d): independent uniformly random directions of one norm."""
-    weights = gaussian_weights(neurons, dimension, seed)
-    return norm * weights / np.linalg.norm(weights, axis=1, keepdims=True)
 
 
 def _sizes(neurons: int, dimension: int) -> None:

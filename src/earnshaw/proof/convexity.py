@@ -97,18 +97,20 @@ def _erf() -> _Activation:
     return _Activation(tower, (1 / root, arb(2).sqrt() * (arb(-1) / 2).exp() / root, 2 / root))
 
 
-_ACTIVATIONS = {"sigmoid": lambda: _sigmoid(1), "tanh": lambda: _sigmoid(2), "erf": _erf}
+_ACTIVATIONS = {"sigmoid": lambda: _sigmoid(1), "unit-tanh": lambda: _sigmoid(2), "unit-erf": _erf}
 
 
 def prove_convexity(x: Array, y: Array, weights: Array, activation: str = "sigmoid") -> ConvexBall:
     """Prove a ball around weights (K, d) in which the empirical risk of inputs (n, d) and labels (n,) is convex.
 
-    Takes about a second for each 10,000 rows and three neurons. The activation is sigmoid, tanh or erf; others raise
+    Takes about a second for each 10,000 rows and three neurons. The activation is sigmoid, unit-tanh or unit-erf; others raise
     :class:`~earnshaw.errors.InputError`, because a proof needs bounds of their derivatives.
     """
     x, y, weights = (np.ascontiguousarray(array, dtype=np.float64) for array in (x, y, weights))
     if activation not in _ACTIVATIONS:
-        raise InputError(f"no proof is possible for the activation {activation}; those with one are sigmoid, tanh, erf")
+        raise InputError(
+            f"no proof is possible for the activation {activation}; those with one are sigmoid, unit-tanh, unit-erf"
+        )
     if x.ndim != 2 or y.shape != (len(x),) or weights.ndim != 2 or weights.shape[1] != x.shape[1]:
         raise InputError(
             f"inputs {x.shape}, labels {y.shape} and weights {weights.shape} do not fit; give (n, d), (n,), (K, d)"

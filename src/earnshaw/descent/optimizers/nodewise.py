@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.descent.optimizers.second_gd import second_gd
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
 
 CREDIBLE = 1e-10  # a field below this share of its terms may be rounding
 
@@ -21,7 +21,7 @@ CREDIBLE = 1e-10  # a field below this share of its terms may be rounding
 )
 @dataclass(frozen=True)
 class NodewiseResult:
-    """The charges found: (lanes, n) and positions (lanes, n, d), the loss at the end, and the steps of each node."""
+    """The output weights found, (lanes, n), and positions (lanes, n, d), the loss at the end, and the steps of each node."""
 
     charges: jax.Array
     positions: jax.Array
@@ -29,14 +29,14 @@ class NodewiseResult:
     steps: jax.Array
 
 
-def _best_start(node: ChargeLandscape, candidates: jax.Array) -> jax.Array:
+def _best_start(node: PairEnergy, candidates: jax.Array) -> jax.Array:
     """Return, of candidates (lanes, m, d), those (lanes, 1, d) where a new charge lowers the loss most: |S| is largest.
 
     Next to a proton that has been found, S is what rounding leaves of two cancelling charges. A candidate where |S| is
     not far above the rounding of its terms is taken only if there is no other.
     """
     size = jnp.abs(node.field(candidates)[0])
-    terms = dataclasses.replace(node, proton_charges=jnp.abs(node.proton_charges)).field(candidates)[0]
+    terms = dataclasses.replace(node, charges=-jnp.abs(node.charges)).field(candidates)[0]
     share = size / jnp.where(terms > 0, terms, 1.0)
     meant = share > CREDIBLE
     score = jnp.where(meant, size, jnp.where(jnp.any(meant, -1, keepdims=True), 0.0, share))
@@ -49,7 +49,7 @@ def _place(array: jax.Array, node: int, value: jax.Array) -> jax.Array:
 
 
 def nodewise_descent(
-    landscape: ChargeLandscape,
+    landscape: PairEnergy,
     candidates: jax.Array,
     *,
     max_steps: int = 2000,
@@ -57,35 +57,35 @@ def nodewise_descent(
     gradient_threshold: float = 1e-6,
     curvature_threshold: float = 1e-6,
 ) -> NodewiseResult:
-    r"""Run Algorithm 3 as printed: each (a_i, theta_i) in turn by Algorithm 2 on L, all others held fixed.
+    r"""Run Algorithm 3 as printed: each (a_i, theta_i) in turn by Algorithm 2 on L = 2 F, all others held fixed.
 
-    A node starts at the best of its candidates, with the charge -S(theta) that is best there (Lemma 26).
+    A node starts at the best of its candidates, with the output weight S(theta) that is best there (Lemma 26). Step and
+    thresholds are those for L.
 
     Parameters
     ----------
-    landscape : with protons (lanes, k, d), one instance a lane, and charges that are trained.
+    landscape : with a teacher (lanes, k, d), one instance a lane, and output weights that are learned.
     candidates : (lanes, nodes, m, d) starts to choose from, for each node.
     """
     lanes, nodes, _, d = candidates.shape
     charges, positions = jnp.zeros((lanes, nodes)), jnp.zeros((lanes, nodes, d))
     counts = []
     for i in range(nodes):
-        node = landscape.node(charges, positions)
+        node = landscape.node(positions, charges)
         theta = _best_start(node, candidates[:, i])
-        charge = -node.field(theta)[0]
         end = second_gd(
             node,
-            node.join(charge, theta),
+            node.join(theta, node.field(theta)[0]),
             max_steps=max_steps,
-            step=step,
-            gradient_threshold=gradient_threshold,
-            curvature_threshold=curvature_threshold,
+            step=2 * step,
+            gradient_threshold=gradient_threshold / 2,
+            curvature_threshold=curvature_threshold / 2,
         )
-        charges = _place(charges, i, end.point[:, 0, 0])
-        positions = _place(positions, i, end.point[:, 0, 1:])
+        theta, charge = node.split(end.point)
+        positions, charges = _place(positions, i, theta[:, 0]), _place(charges, i, charge[:, 0])
         counts.append(end.steps)
     return NodewiseResult(
-        charges, positions, landscape.value(landscape.join(charges, positions)), jnp.stack(counts, -1)
+        charges, positions, landscape.value(landscape.join(positions, charges)), jnp.stack(counts, -1)
     )
 
 
@@ -100,7 +100,7 @@ class _Climb(NamedTuple):
 
 @functools.partial(jax.jit, static_argnames=("max_steps", "longest", "shortest"))
 def climb_log_field(
-    node: ChargeLandscape, start: jax.Array, *, max_steps: int = 400, longest: float = 1.0, shortest: float = 1e-14
+    node: PairEnergy, start: jax.Array, *, max_steps: int = 400, longest: float = 1.0, shortest: float = 1e-14
 ) -> tuple[jax.Array, jax.Array]:
     r"""Return the positions (lanes, 1, d) where :math:`\log|S|` has a local maximum uphill of the start, and the steps.
 
@@ -146,16 +146,16 @@ def climb_log_field(
     return end.theta, end.steps
 
 
-def log_nodewise_descent(landscape: ChargeLandscape, candidates: jax.Array, *, max_steps: int = 400) -> NodewiseResult:
+def log_nodewise_descent(landscape: PairEnergy, candidates: jax.Array, *, max_steps: int = 400) -> NodewiseResult:
     r"""Find the protons one after the other by climbing :math:`\log|S|`, and refit all charges after each.
 
-    For a single charge the best a is :math:`-S(\theta)`, and then :math:`L = L_0 - S(\theta)^2`. Outside the balls
+    For a single neuron the best a is :math:`S(\theta)`, and then :math:`F = F_0 - S(\theta)^2/2`. Outside the balls
     :math:`\Delta S = \lambda S`, so :math:`|S|` has no local maximum there: uphill leads to a proton. Its logarithm has
-    a slope of order 1 however far away the proton is, where L itself is flat to all digits.
+    a slope of order 1 however far away the proton is, where F itself is flat to all digits.
 
     Parameters
     ----------
-    landscape : with protons (lanes, k, d), one instance a lane, and charges that are trained.
+    landscape : with a teacher (lanes, k, d), one instance a lane, and output weights that are learned.
     candidates : (lanes, nodes, m, d) starts to choose from, for each node.
 
     Reference: Panigrahy et al. (2018), Theorem 17 (the algorithm is ours).
@@ -164,12 +164,12 @@ def log_nodewise_descent(landscape: ChargeLandscape, candidates: jax.Array, *, m
     charges, positions = jnp.zeros((lanes, nodes)), jnp.zeros((lanes, nodes, d))
     counts = []
     for i in range(nodes):
-        node = landscape.node(charges, positions)
+        node = landscape.node(positions, charges)
         theta, steps = climb_log_field(node, _best_start(node, candidates[:, i]), max_steps=max_steps)
         positions = _place(positions, i, theta[:, 0])
         placed = jnp.broadcast_to(jnp.arange(nodes) <= i, (lanes, nodes))
         charges = landscape.best_charges(positions, placed)
         counts.append(steps)
     return NodewiseResult(
-        charges, positions, landscape.value(landscape.join(charges, positions)), jnp.stack(counts, -1)
+        charges, positions, landscape.value(landscape.join(positions, charges)), jnp.stack(counts, -1)
     )

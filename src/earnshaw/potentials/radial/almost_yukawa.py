@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.errors import InputError
+from earnshaw.potentials.radial.base import Radial
 from earnshaw.potentials.radial.yukawa import horner, require_odd, yukawa_coefficients
 
 Polynomial = tuple[Fraction, ...]  # exact coefficients, lowest power first
@@ -27,7 +28,7 @@ class Variant(Enum):
 
 
 @dataclass(frozen=True)
-class AlmostYukawa:
+class AlmostYukawa(Radial):
     r"""Yukawa's potential with its pole rounded off inside the ball of radius eps, and 1 at the origin.
 
     With :math:`x = \sqrt\lambda\,r` and :math:`e = \sqrt\lambda\,\epsilon`,
@@ -50,6 +51,7 @@ class AlmostYukawa:
     eigenvalue: float = 1.0
     radius: float = 0.5
     variant: Variant = Variant.T
+    bounded = True
 
     def __post_init__(self) -> None:
         """Validate."""
@@ -61,11 +63,6 @@ class AlmostYukawa:
             raise InputError(
                 f"sqrt(lambda) * radius = {math.sqrt(self.eigenvalue) * self.radius:g}; use at most 20 (the paper takes less than 1)"
             )
-
-    @property
-    def bounded(self) -> bool:
-        """Yes: Phi(0) = 1."""
-        return True
 
     @cached_property
     def edge(self) -> Fraction:
@@ -100,18 +97,6 @@ class AlmostYukawa:
             inner = (0.0,)
         near = (-1) ** order * horner(inner, jnp.where(away, 0.0, edge - x))
         return root**order * jnp.where(away, float(self.outside) * outer, near)
-
-    def value(self, distance: jax.Array) -> jax.Array:
-        """Return Phi(r)."""
-        return self.derivative(distance, 0)
-
-    def slope(self, distance: jax.Array) -> jax.Array:
-        """Return the first derivative."""
-        return self.derivative(distance, 1)
-
-    def curvature(self, distance: jax.Array) -> jax.Array:
-        """Return the second derivative."""
-        return self.derivative(distance, 2)
 
 
 # ---- exact polynomials --------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.errors import InputError
+from earnshaw.potentials.radial.base import Radial
 
 
 @functools.cache
@@ -49,7 +50,7 @@ def require_odd(name: str, dimension: int) -> None:
 
 
 @dataclass(frozen=True)
-class Yukawa:
+class Yukawa(Radial):
     r"""The lambda-harmonic potential :math:`Y_d(\sqrt\lambda\, r)`; :math:`e^{-r}/r` for d = 3, lambda = 1.
 
     Unbounded at r = 0, so no activation has it; :class:`AlmostYukawa` is its bounded relative.
@@ -65,30 +66,8 @@ class Yukawa:
         if not (math.isfinite(self.eigenvalue) and self.eigenvalue > 0):
             raise InputError(f"lambda = {self.eigenvalue} was given; the Yukawa potential needs a positive number")
 
-    @property
-    def radius(self) -> float:
-        """0: it is lambda-harmonic everywhere but at the charge."""
-        return 0.0
-
-    @property
-    def bounded(self) -> bool:
-        """No."""
-        return False
-
     def derivative(self, distance: jax.Array, order: int) -> jax.Array:
         """Return the derivative of any order in r."""
         root = math.sqrt(self.eigenvalue)
         x = root * jnp.asarray(distance)
         return (-root) ** order * jnp.exp(-x) * horner(yukawa_coefficients(self.dimension, order), 1 / x)
-
-    def value(self, distance: jax.Array) -> jax.Array:
-        """Return Phi(r)."""
-        return self.derivative(distance, 0)
-
-    def slope(self, distance: jax.Array) -> jax.Array:
-        """Return the first derivative."""
-        return self.derivative(distance, 1)
-
-    def curvature(self, distance: jax.Array) -> jax.Array:
-        """Return the second derivative."""
-        return self.derivative(distance, 2)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.logistic_constants import MomentOrders, moment_orders, neuron_moment
 from earnshaw.landscapes.rows import Rows
-from earnshaw.potentials.bounded import BoundedActivation, bounded_activation
-from earnshaw.potentials.constants import MomentOrders, moment_orders, neuron_moment
+from earnshaw.problems import Activation, unit_activation
 from earnshaw.starts.tensor.decomposition import Decomposition, decompose
 from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual, raw
 from earnshaw.starts.tensor.subspace import contracted, improved, top_eigenvectors
@@ -42,8 +42,8 @@ class TensorStart:
     """Algorithm 2 of Fu, Chi & Liang (2018).
 
     Ours takes the residual of the label on 1 and x first (and the slope of that fit as M1), uses all rows for every
-    step, contracts with the direction of M1, and improves the subspace by some rounds. The paper's takes the raw label, a third of the rows for each step, one
-    random direction and no rounds.
+    step, contracts with the direction of M1, and improves the subspace by some rounds. The paper's takes the raw label,
+    a third of the rows for each step, one random direction and no rounds.
 
     Attributes
     ----------
@@ -65,14 +65,14 @@ class TensorStart:
         """Return the paper's version."""
         return cls(residual=False, split=True, random_direction=True, rounds=0, seed=seed)
 
-    def guess(self, rows: Rows, neurons: int, activation: str = "sigmoid") -> TensorGuess:
+    def guess(self, rows: Rows, neurons: int, activation: str | Activation = "sigmoid") -> TensorGuess:
         """Return a start (K, d) for the risk of these rows; some ten passes over them, streamed."""
         if not 1 <= neurons <= rows.dimension:
             raise InputError(
                 f"{neurons} neurons were asked for in {rows.dimension} dimensions; moments can tell at most as many "
                 "neurons as dimensions: use fewer neurons"
             )
-        phi = bounded_activation(activation)
+        phi = unit_activation(activation)
         orders = moment_orders(phi)
         if orders.subspace is None or orders.directions is None or orders.magnitudes is None:
             raise InputError(f"the moments of {activation} up to the fourth show no directions; use a random start")
@@ -125,7 +125,7 @@ class TensorStart:
     def _with_lengths(
         self,
         rows: Rows,
-        phi: BoundedActivation,
+        phi: Activation,
         orders: MomentOrders,
         direction: Array,
         frame: Array,
@@ -164,7 +164,7 @@ class TensorStart:
         return TensorGuess((signs * norms)[:, None] * units, frame, found.misfit, int((~bounded).sum()))
 
 
-def _norms(phi: BoundedActivation, order: int, charges: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _norms(phi: Activation, order: int, charges: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Return the norms with m_l(norm) = |charge|, infinite beyond the reach of m_l, and whether the sign is flipped."""
     table = neuron_moment(phi, order, _NORMS)
     table[0] = 0.0
@@ -177,7 +177,7 @@ def _norms(phi: BoundedActivation, order: int, charges: Array) -> tuple[Array, N
     return np.where(sizes > rising[-1], np.inf, norms), sign * charges < 0
 
 
-def _longest(phi: BoundedActivation, order: int) -> float:
+def _longest(phi: Activation, order: int) -> float:
     """Return the norm at which m_l reaches half of its supremum: what to use when every neuron is beyond it."""
     table = np.abs(neuron_moment(phi, order, _NORMS[1:]))
     return float(_NORMS[1:][np.argmax(table > 0.5 * table.max())])

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.potentials.bounded import BoundedActivation
-from earnshaw.potentials.constants import (
+from earnshaw.landscapes.logistic_constants import (
     ORDERS,
     derivative_bound,
     moment_orders,
@@ -16,6 +15,8 @@ from earnshaw.potentials.constants import (
     neuron_moment_slope,
     rho,
 )
+from earnshaw.potentials import derivatives
+from earnshaw.problems import Activation
 
 Array = NDArray[np.float64]
 SCALES = np.geomspace(0.05, 50.0, 40)
@@ -35,9 +36,7 @@ class Finding:
         return f"Assumption {self.assumption} {'holds' if self.holds else 'FAILS'}: {self.because}"
 
 
-def check_assumptions(
-    activation: BoundedActivation, weights: Array, direction: Array | None = None
-) -> tuple[Finding, ...]:
+def check_assumptions(activation: Activation, weights: Array, direction: Array | None = None) -> tuple[Finding, ...]:
     """Check Assumptions 1-4 for an activation and a network (K, d).
 
     Conditions "for all sigma" or "for all z" are looked at on grids (sigma from .05 to 50, z up to 1e4), so "holds" is
@@ -57,10 +56,10 @@ def check_assumptions(
     )
 
 
-def _smooth(activation: BoundedActivation) -> Finding:
+def _smooth(activation: Activation) -> Finding:
     bound = derivative_bound(activation)
     grid = np.linspace(-30, 30, 6001)
-    values = activation.derivatives(grid, 0)[0]
+    values = derivatives(activation, grid, 0)[0]
     inside = bool(values.min() >= 0 and values.max() <= 1)
     text = f"the first three derivatives are at most {bound:.4g}" if np.isfinite(bound) else "a derivative is unbounded"
     if not inside:
@@ -68,7 +67,7 @@ def _smooth(activation: BoundedActivation) -> Finding:
     return Finding(1, bool(np.isfinite(bound)) and inside, text)
 
 
-def _convex(activation: BoundedActivation) -> Finding:
+def _convex(activation: Activation) -> Finding:
     values = rho(activation, SCALES)
     worst, best = int(np.argmin(values)), int(np.argmax(values))
     text = (
@@ -78,7 +77,7 @@ def _convex(activation: BoundedActivation) -> Finding:
     return Finding(2, bool(values[worst] > 0), text)
 
 
-def _moments(activation: BoundedActivation, weights: Array, direction: Array | None) -> Finding:
+def _moments(activation: Activation, weights: Array, direction: Array | None) -> Finding:
     orders = moment_orders(activation)
     if orders.directions is None:
         return Finding(3, False, "M3 and M4 both vanish, so no moment up to the fourth shows the directions")
@@ -102,7 +101,7 @@ def _moments(activation: BoundedActivation, weights: Array, direction: Array | N
     return Finding(3, True, text)
 
 
-def _monotone(activation: BoundedActivation, weights: Array) -> Finding:
+def _monotone(activation: Activation, weights: Array) -> Finding:
     order = moment_orders(activation).magnitudes
     if order is None:
         return Finding(4, False, "no moment is left to read a norm from")

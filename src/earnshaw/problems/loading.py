@@ -1,0 +1,77 @@
+"""Code of the user's own, by name: ``module:function`` or ``path/to/file.py:function``."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from earnshaw.errors import InputError
+
+
+def load_function(name: str) -> Any:
+    """Return what ``module:name`` or ``path/to/file.py:name`` stands for; what is not there raises :class:`InputError`.
+
+    Loading runs the module's code. The file's folder and the current folder are where its own imports are looked for.
+    """
+    place, _, attribute = name.rpartition(":")
+    if not place or not attribute:
+        raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
+    try:
+        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+    except FileNotFoundError:
+        raise InputError(
+            f"{name!r} cannot be loaded: there is no file {place} in {Path.cwd().name or '/'}; give its path"
+        ) from None
+    except Exception as error:  # whatever the user's file raises when it runs
+        raise InputError(f"{name!r} cannot be loaded: importing {place} raised {said(error)}") from None
+    found = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        raise InputError(f"{name!r} cannot be loaded: {place} has no {attribute}; check the spelling")
+    return found
+
+
+def _module(name: str) -> Any:
+    with _search(os.getcwd()):
+        return importlib.import_module(name)
+
+
+def _module_of_file(path: Path) -> Any:
+    text = path.read_bytes()
+    return _run_file(path.resolve(), hashlib.sha256(text).hexdigest())
+
+
+@functools.lru_cache(maxsize=64)
+def _run_file(path: Path, content: str) -> Any:
+    """Run a file as a module, once for each content."""
+    spec = importlib.util.spec_from_file_location(f"earnshaw_user_{path.stem}_{content[:8]}", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    with _search(str(path.parent)):
+        spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def _search(folder: str) -> Any:
+    """Look for imports in this folder too, last."""
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+
+
+def said(error: Exception) -> str:
+    """Return what an error of the user's code says, in one line."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
