@@ -1,4 +1,4 @@
-"""Rigorous proofs about points of the ReLU landscape, and about convolutional networks, in ball arithmetic.
+"""Rigorous proofs in ball arithmetic about points of ReLU networks, about convolutional networks, and about data sets.
 
 :func:`prove` decides a point and writes certificates, :func:`check` runs the trusted checker on one, :func:`explain`
 says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here imports JAX, and names are loaded when
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from earnshaw.proof.certificate import Certificate
     from earnshaw.proof.checking import Check, check
-    from earnshaw.proof.convnet import ConvNetProof, prove_convnet
+    from earnshaw.proof.claims import ConvexityClaim, ConvNetClaim, DensePoint, MinimumClaim, SaddleClaim
     from earnshaw.proof.explanation import Explanation, explain
     from earnshaw.proof.paper_chain import EXAMPLES, PaperChain, follow_paper
     from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -21,8 +21,11 @@ _HOMES = {
     "Certificate": "certificate",
     "Check": "checking",
     "check": "checking",
-    "ConvNetProof": "convnet",
-    "prove_convnet": "convnet",
+    "ConvNetClaim": "claims",
+    "ConvexityClaim": "claims",
+    "DensePoint": "claims",
+    "MinimumClaim": "claims",
+    "SaddleClaim": "claims",
     "Explanation": "explanation",
     "explain": "explanation",
     "EXAMPLES": "paper_chain",
@@ -39,16 +42,19 @@ __all__ = [
     "EXAMPLES",
     "Certificate",
     "Check",
-    "ConvNetProof",
+    "ConvNetClaim",
+    "ConvexityClaim",
+    "DensePoint",
     "Explanation",
+    "MinimumClaim",
     "PaperChain",
     "Proof",
+    "SaddleClaim",
     "Verdict",
     "check",
     "explain",
     "follow_paper",
     "prove",
-    "prove_convnet",
     "prove_many",
     "prove_pairs",
 ]

@@ -5,11 +5,7 @@ from math import inf, isfinite, nextafter
 import numpy as np
 from flint import arb, arb_mat
 
-from earnshaw.proof.trusted.relu import norm, precision
-
-__all__ = ["ball_norm", "down", "precision", "rounded", "up"]
-
-ball_norm = norm
+from earnshaw.proof.trusted.balls import norm
 
 
 def down(ball: arb) -> float:
@@ -32,7 +28,7 @@ def rounded(matrix: arb_mat) -> tuple[np.ndarray, arb]:
     """
     entries = matrix.entries()
     doubles = np.array([float(entry) for entry in entries])
-    radius = ball_norm(entry.rad() for entry in entries)
+    radius = norm(entry.rad() for entry in entries)
     error = radius + sum_of_squares(doubles).sqrt() * arb(2) ** -51
     return doubles.reshape(matrix.nrows(), matrix.ncols()), error.upper()
 

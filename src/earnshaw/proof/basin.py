@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from flint import arb
-from numpy.typing import ArrayLike
 
-from earnshaw.proof.balls import ball_norm, down, precision, up
+from earnshaw.proof.balls import down, up
 from earnshaw.proof.doubles import DoubleMatrix
 from earnshaw.proof.minimum import Minimum, Missed
 
@@ -50,16 +49,6 @@ def prove_basin(hessian: DoubleMatrix, minimum: Minimum) -> Basin:
     if not (radius > 0 and mu > 0 and reach <= arb(minimum.outer)):
         raise Missed(f"no room for a basin: R_unique = {minimum.outer:.3g}, R_enclosure = {minimum.inner:.3g}")
     return Basin(radius, top, smoothness, mu, down(2 / arb(smoothness)))
-
-
-def inside(weights: ArrayLike, center: np.ndarray, radius: float) -> bool:
-    """Say whether `weights` provably lie within `radius` of `center` (both are exact doubles); NaN never does."""
-    point = np.asarray(weights, dtype=np.float64)
-    if point.shape != center.shape or not np.all(np.isfinite(point)):
-        return False
-    with precision(128):
-        gaps = (arb(float(x)) - arb(float(y)) for x, y in zip(point.ravel(), center.ravel(), strict=True))
-        return bool(ball_norm(gaps) <= arb(radius))
 
 
 def _greatest(matrix: DoubleMatrix) -> float:

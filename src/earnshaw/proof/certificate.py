@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.proof.trusted.reading import FORMAT, MAX_BYTES, OBJECTIVE, seal
+from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, seal
 from earnshaw.store import write_bytes
 
 
@@ -37,7 +37,7 @@ class Certificate:
         """Read a certificate to look at it; use `check` to find out whether it is true."""
         try:
             with open(path, "rb") as file:
-                document = json.loads(file.read(MAX_BYTES + 1))
+                document = json.loads(file.read(LARGE_BYTES + 1))
         except OSError as error:
             raise InputError(f"cannot read the certificate {os.fspath(path)} ({error.strerror})") from None
         except (ValueError, RecursionError):
@@ -61,22 +61,16 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str, center: np.ndarray, teacher: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str]
+    kind: str, problem: Mapping[str, Any], center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
 ) -> Certificate:
-    """Assemble and seal the certificate of `kind` for the point `center` (n, d) and `teacher` (k, d)."""
+    """Assemble and seal the certificate of `kind` about `center`, for a problem given by its JSON."""
     document = {
         "format": FORMAT,
         "kind": kind,
-        "problem": {
-            "n": center.shape[0],
-            "k": teacher.shape[0],
-            "d": center.shape[1],
-            "target": hexed(teacher),
-            "objective": OBJECTIVE,
-        },
+        "problem": dict(problem),
         "center": hexed(center),
         **hexed(sections),
-        "meta": dict(meta),
+        "meta": {"producer": "earnshaw.proof", **(meta or {})},
     }
     document["sha256"] = seal(document)
     return Certificate(kind, document)

@@ -6,6 +6,7 @@ from time import perf_counter
 
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.trusted import check_bytes, check_file
+from earnshaw.proof.verdict import Proof
 from earnshaw.threads import one_blas_thread
 
 
@@ -36,10 +37,15 @@ class Check:
         }
 
 
-def check(certificate: Certificate | str | os.PathLike[str]) -> Check:
-    """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path."""
+def check(certificate: Proof | Certificate | str | os.PathLike[str]) -> Check:
+    """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path.
+
+    Of a proof its main certificate is checked; one that is inconclusive has none, and raises InputError.
+    """
     begun = perf_counter()
     file = None
+    if isinstance(certificate, Proof):
+        certificate = certificate.certificate
     with one_blas_thread():
         if isinstance(certificate, Certificate):
             accepted, kind, sentence = check_bytes(certificate.to_text().encode())

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb
 
-from earnshaw.proof.balls import ball_norm, rounded
+from earnshaw.proof.balls import rounded
+from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
 
 STEEP = 64.0
@@ -48,7 +49,7 @@ def double_hessian(point: Point) -> DoubleMatrix:
     lengths = point.length[:n]
     unit_balls = [point.students[i, a] / lengths[i] for i in range(n) for a in range(d)]
     units = np.array([float(entry) for entry in unit_balls]).reshape(n, d)
-    sharp_units = ball_norm(entry.rad() for entry in unit_balls) < _SHARP
+    sharp_units = norm(entry.rad() for entry in unit_balls) < _SHARP
     share, kappa, gamma = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
     steep: list[tuple[int, int]] = []
     for i in range(n):
@@ -87,5 +88,5 @@ def double_hessian(point: Point) -> DoubleMatrix:
     matrix = blocks.reshape(n * d, n * d)
     # Symmetrising moves the matrix no farther from the exact symmetric one; halving is exact, the sum rounds once.
     matrix = (matrix + matrix.T) * 0.5
-    norm = float(np.sqrt(np.sum(matrix * matrix)))
-    return DoubleMatrix(matrix, (error + arb(norm) * arb(2) ** -50).upper())
+    length = float(np.sqrt(np.sum(matrix * matrix)))
+    return DoubleMatrix(matrix, (error + arb(length) * arb(2) ** -50).upper())

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from earnshaw.proof.balls import ball_norm, down, up
+from earnshaw.proof.balls import down, up
 from earnshaw.proof.doubles import DoubleMatrix, double_extension
 from earnshaw.proof.eigen import EigenBound, guess_least, prove_least
+from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
 
 BACKOFF = 2.0**-10  # R_unique stays this far, relatively, below the largest radius the inequality allows
@@ -127,7 +128,7 @@ def _extension(point: Point) -> EigenBound | None:
 
 def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> Minimum:
     """Choose the radii and check every inequality in balls."""
-    eps = up(ball_norm(point.gradient().entries()))
+    eps = up(norm(point.gradient().entries()))
     lam = bound.lower if extension is None else min(bound.lower, extension.lower)
     outer = LipschitzGuess(point).widest(lam) * (1 - BACKOFF)
     if not outer > 0:

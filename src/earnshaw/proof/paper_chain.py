@@ -27,9 +27,12 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import ArrayLike
 
-from earnshaw.proof.balls import ball_norm, down, precision, up
-from earnshaw.proof.producer import point_of, teacher_of
-from earnshaw.proof.trusted.relu import Point, exact, floats
+from earnshaw.errors import InputError
+from earnshaw.problems import Problem, TwoLayer
+from earnshaw.proof.balls import down, up
+from earnshaw.proof.relu import point_of
+from earnshaw.proof.trusted.balls import exact, floats, norm, precision
+from earnshaw.proof.trusted.relu import Point
 from earnshaw.threads import one_blas_thread
 
 
@@ -65,13 +68,14 @@ EXAMPLES = (
 )
 
 
-def follow_paper(problem: object, weights: ArrayLike, *, family_distance: float = 0.0, bits: int = 128) -> PaperChain:
+def follow_paper(problem: Problem, weights: ArrayLike, *, family_distance: float = 0.0, bits: int = 128) -> PaperChain:
     """Evaluate the paper's chain at `weights` (n, d), not polished: the paper did not polish either."""
-    teacher = teacher_of(problem)
-    center = point_of(weights, teacher)
+    if not isinstance(problem, TwoLayer) or problem.unprovable is not None:
+        raise InputError("the paper's chain is about ReLU networks with output weights 1; give an earnshaw.TwoLayer of those")
+    teacher, center = problem.teacher, point_of(problem, weights)
     with precision(bits), one_blas_thread():
         point = Point(center.tolist(), teacher.tolist())
-        eps = arb(up(ball_norm(point.gradient().entries())))
+        eps = arb(up(norm(point.gradient().entries())))
         printed, corrected = _eigenvalue(point.hessian())
         alpha = _largest(point.length[: point.n]) / 1000
         third = _third_order(point, alpha)
@@ -108,20 +112,20 @@ def _eigenvalue(matrix: arb_mat) -> tuple[float, float]:
     product = u.transpose() * u
     for a in range(size):
         product[a, a] -= 1
-    distance = ball_norm(product.entries())
+    distance = norm(product.entries())
     if not distance < 1:
         return -1.0, -1.0
     factor = 1 / (1 - distance).sqrt() - 1
     scaled = exact((vectors.T).tolist())
     spectrum = arb_mat(size, size, [arb(float(values[a])) * scaled[a, b] for a in range(size) for b in range(size)])
-    first = ball_norm((matrix - near).entries())
-    second = ball_norm((near - u * spectrum).entries())
+    first = norm((matrix - near).entries())
+    second = norm((near - u * spectrum).entries())
     for a in range(size):
         u[a, a] -= 1
-    norm = 1 + ball_norm(u.entries())
+    length = 1 + norm(u.entries())
     least, greatest = arb(float(values[0])), arb(float(np.max(np.abs(values))))
-    printed = norm * norm * (2 * greatest * factor + factor * factor)
-    repaired = norm * norm * greatest * (2 * factor + factor * factor)
+    printed = length * length * (2 * greatest * factor + factor * factor)
+    repaired = length * length * greatest * (2 * factor + factor * factor)
     return down(least - first - second - printed), down(least - first - second - repaired)
 
 

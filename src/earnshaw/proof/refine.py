@@ -15,7 +15,8 @@ from scipy.linalg import get_lapack_funcs
 
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.trusted import Rejected
-from earnshaw.proof.trusted.relu import Point, floats
+from earnshaw.proof.trusted.balls import floats
+from earnshaw.proof.trusted.relu import Point
 
 REACH = 1e-2
 STEPS = 20
@@ -66,8 +67,7 @@ def refine(weights: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) ->
         if np.max(moved) > reach:
             reason = (
                 f"a Newton step would move a neuron by {np.max(moved):.3g} of its length, more than the {reach:.3g} "
-                f"allowed, "
-                f"so no critical point is near, or it is degenerate: run gradient descent longer first"
+                f"allowed, so no critical point is near, or it is degenerate: run gradient descent longer first"
             )
             return _stopped(start, start, used, best_norm, reason)
     return Refined(best, float(np.linalg.norm(best - start)), used, best_norm, None)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from earnshaw.proof.balls import ball_norm, down, up
+from earnshaw.proof.balls import down, up
 from earnshaw.proof.minimum import Missed
+from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.trusted.relu_claims import guesses
 
@@ -54,21 +55,20 @@ def prove_saddle(point: Point) -> Saddle:
     """Prove that a saddle lies at `point`; raises Missed when an inequality fails."""
     gradient, hessian = point.gradient(), point.hessian()
     inverse, direction = guesses(hessian)
-    eps = up(ball_norm(gradient.entries()))
+    eps = up(norm(gradient.entries()))
     column = arb_mat(point.n * point.d, 1, gradient.entries())
-    step = up(ROOM * ball_norm((inverse * column).entries()) + arb(2) ** -1000)
+    step = up(ROOM * norm((inverse * column).entries()) + arb(2) ** -1000)
     product = inverse * hessian
     for a in range(product.nrows()):
         product[a, a] -= 1
-    defect = up(ROOM * ball_norm(product.entries()))
-    inverse_norm = up(ball_norm(inverse.entries()) * arb(1.001))
+    defect = up(ROOM * norm(product.entries()))
+    inverse_norm = up(norm(inverse.entries()) * arb(1.001))
     radius = up(2 * arb(step))
     if not defect < 0.25 or not arb(radius) < point.shortest() / 2:
         raise Missed(
-            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} "
-            f"well below "
-            f"the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point is "
-            f"not polished"
+            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} well "
+            f"below the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point "
+            "is not polished"
         )
     lip = up(point.lipschitz(arb(radius), arb(0)))
     kantorovich = step + (arb(defect) - 1) * arb(radius) + arb(inverse_norm) * arb(lip) * arb(radius) ** 2 / 2
@@ -85,7 +85,7 @@ def prove_saddle(point: Point) -> Saddle:
             f"{lip * radius:.3g} on the enclosing ball"
         )
     value = point.value()
-    drift = arb(eps) * arb(radius) + (ball_norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
+    drift = arb(eps) * arb(radius) + (norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
     return Saddle(eps, step, defect, inverse_norm, lip, curvature, radius, down(value - drift), up(value + drift))
 
 

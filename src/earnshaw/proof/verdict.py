@@ -1,25 +1,45 @@
 """What a proof attempt ends with: a verdict, the numbers proved, and the certificates that carry them."""
 
-import dataclasses
+from __future__ import annotations
+
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
-from earnshaw.proof.basin import inside
+from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+
+# The sizes and the numbers that a row of ``prove --json`` shows, by network.
+_COLUMNS = {
+    "two-layer": (
+        ("n", "k", "d"),
+        ("lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius", "basin_radius", "teacher_radius")
+        + ("every_dimension",),
+    ),
+    "convnet": (
+        ("p", "k"),
+        ("margin", "value", "product", "barrier", "saddle_angle", "enclosure_radius", "step_le"),
+    ),
+    "data": (
+        ("neurons", "d", "samples"),
+        ("curvature_ge", "change_le", "growth_le", "gradient_le", "radius", "minimiser_within"),
+    ),
+}
 
 
 class Verdict(Enum):
-    """The three ends of an attempt; the value is the sentence for people."""
+    """The ends of an attempt; the value is the sentence for people."""
 
     PROVED_MINIMUM = "proved: a spurious local minimum lies here"
     PROVED_SADDLE = "proved: a saddle point lies here"
+    PROVED_CONVEX = "proved: the risk is strictly convex around here"
     INCONCLUSIVE = "inconclusive: nothing is proved about this point"
 
 
@@ -27,62 +47,62 @@ class Verdict(Enum):
 class Proof:
     """The result of :func:`earnshaw.proof.prove`.
 
-    Every number is rounded to the safe side: ``_ge`` down, radii that are claimed to hold down, radii that enclose up.
-    ``weights`` (n, d) is the polished centre and ``moved`` its distance from the point given.
+    Attributes
+    ----------
+    verdict, reason : how the attempt ended, and why.
+    network, sizes : the kind of problem, and its sizes.
+    point : the centre of the claim (polished, where points are), and ``moved`` its distance from the point given; None
+        where there is none.
+    claim : what is proved, in numbers; None when nothing is.
+    certificates : by kind, the verdict's own first.
+    seconds : how long it took.
     """
 
     verdict: Verdict
     reason: str
-    n: int
-    k: int
-    d: int
-    weights: np.ndarray = field(repr=False)
-    moved: float = 0.0
-    lambda_min_ge: float | None = None
-    lambda_ext_ge: float | None = None
-    curvature_le: float | None = None
-    objective_ge: float | None = None
-    enclosure_radius: float | None = None
-    unique_radius: float | None = None
-    basin_radius: float | None = None
-    step_lt: float | None = None
-    teacher_radius: float | None = None
-    every_dimension: bool = False
-    seconds: float = 0.0
+    network: str
+    sizes: Mapping[str, Any]
+    point: DensePoint | None = None
+    claim: Claim | None = None
     certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
+    moved: float = 0.0
+    seconds: float = 0.0
+
+    @classmethod
+    def undecided(cls, problem: Problem, reason: str, point: DensePoint | None = None, moved: float = 0.0) -> Proof:
+        """Return the end of an attempt that proved nothing."""
+        return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
 
     @property
     def main(self) -> Certificate | None:
-        """The certificate of the verdict itself: `minimum` or `saddle`, None when inconclusive."""
-        return self.certificates.get("minimum") or self.certificates.get("saddle")
+        """The certificate of the verdict itself; None when inconclusive."""
+        return next(iter(self.certificates.values()), None)
+
+    @property
+    def certificate(self) -> Certificate:
+        """The certificate of the verdict itself; raises InputError when inconclusive."""
+        if self.main is None:
+            raise InputError(f"there is no certificate: {self.reason}")
+        return self.main
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the main certificate to `path`, atomically."""
-        if self.main is None:
-            raise InputError(f"there is no certificate to save: {self.reason}")
-        return self.main.save(path)
+        return self.certificate.save(path)
 
     def save_all(self, folder: str | os.PathLike[str], stem: str) -> dict[str, Path]:
-        """Write every certificate as FOLDER/STEM-KIND.json; return the path of each kind."""
+        """Write every certificate as FOLDER/STEM-KIND.json; return the path of each kind, the verdict's own first."""
         return {kind: item.save(Path(folder) / f"{stem}-{kind}.json") for kind, item in self.certificates.items()}
 
     def report(self, source: str, index: int, certificate: str | os.PathLike[str] | None) -> dict[str, object]:
         """Return the row that ``prove --json`` prints for this point."""
+        sizes, numbers = _COLUMNS[self.network]
         return {
             "source": source,
             "index": index,
-            "n": self.n,
-            "k": self.k,
-            "d": self.d,
+            **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
-            "lambda_min_ge": self.lambda_min_ge,
-            "objective_ge": self.objective_ge,
-            "enclosure_radius": self.enclosure_radius,
-            "unique_radius": self.unique_radius,
-            "basin_radius": self.basin_radius,
-            "teacher_radius": self.teacher_radius,
-            "every_dimension": self.every_dimension,
+            **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
         }
@@ -93,10 +113,7 @@ class Proof:
         Weights that equal a point of the basin up to a symmetry of the problem count only after that symmetry has been
         applied to them: permute neurons (and coordinates, where the teacher allows it) first.
         """
-        if self.basin_radius is None or self.step_lt is None or not 0 < step < self.step_lt:
+        claim = self.claim
+        if not isinstance(claim, MinimumClaim) or claim.basin_radius is None or claim.step_lt is None:
             return False
-        return inside(weights, self.weights, self.basin_radius)
-
-    def timed(self, seconds: float) -> "Proof":
-        """Return a copy that says how long it took."""
-        return dataclasses.replace(self, seconds=seconds)
+        return 0 < step < claim.step_lt and self.point is not None and self.point.is_within(claim.basin_radius, weights)

@@ -1,19 +1,21 @@
 """The checker of certificates: what must be read to trust a proof.
 
-`reading.py` parses, `relu.py` is the calculus in balls, `relu_claims.py` states the theorems and checks every
-hypothesis; `convnet.py` does all of that for the convolutional network. The folder imports the standard library,
-python-flint and NumPy (for guesses only), and runs when copied elsewhere: ``python -m <folder> FILE...``.
+`reading.py` parses and `balls.py` is what all theorems use. `relu.py` is the calculus of the ReLU landscape, and
+`relu_claims.py` states its theorems and checks every hypothesis; `convnet.py` does all of that for the convolutional
+network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. The folder imports the standard
+library, python-flint and NumPy (for guesses, and in `sums.py` for IEEE arithmetic with written error bounds), and runs
+when copied elsewhere: ``python -m <folder> FILE...``.
 """
 
 import os
 
-from . import convnet, relu_claims
-from .reading import KINDS, MAX_BYTES, Rejected, load
+from . import convexity, convnet, relu_claims
+from .reading import KINDS, LARGE_BYTES, Rejected, load
 
 __all__ = ["Rejected", "check_bytes", "check_file", "verify"]
 
 # For each kind of certificate the function that checks its bytes.
-CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify}
+CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify, "convexity": convexity.verify}
 
 
 def verify(data: bytes) -> tuple[str, str]:
@@ -39,7 +41,7 @@ def check_file(path: str | os.PathLike[str]) -> tuple[bool, str | None, str]:
     """Check the certificate in a file; a file that cannot be read is not verified."""
     try:
         with open(path, "rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(LARGE_BYTES + 1)
     except OSError as error:
         return False, None, f"cannot read the file: {error.strerror}"
     return check_bytes(data)

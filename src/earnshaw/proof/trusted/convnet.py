@@ -62,9 +62,8 @@ from math import inf, nextafter
 
 from flint import arb, fmpq
 
+from .balls import precision, require, shown
 from .reading import COMMON, Rejected, exact_keys, hex_float, integer, load
-from .relu import precision, require
-from .relu_claims import shown
 
 OBJECTIVE = "convnet/relu"
 MAX_WEIGHTS = 10_000

@@ -16,6 +16,9 @@ from typing import NoReturn
 FORMAT = "earnshaw-certificate/1"
 OBJECTIVE = "two-layer/relu"
 MAX_BYTES = 1 << 20
+LARGE_BYTES = 1 << 25  # of a kind that carries a data set, as two long strings: it has few marks , : [ {
+LARGE_KINDS = ("convexity",)
+MAX_MARKS = 10_000
 MAX_COORDINATES = 2500  # n * d: bounds the time and the memory that any file can make the checker spend
 MAX_ROWS = 2500  # k, and so n >= k as well
 MIN_PRECISION, MAX_PRECISION = 64, 1024
@@ -81,8 +84,9 @@ def seal(document: dict) -> str:
 
 def load(data: bytes) -> dict:
     """Return the JSON object of a certificate of any kind: well formed, of this format, as it was sealed."""
-    if len(data) > MAX_BYTES:
-        raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}")
+    large = len(data) > MAX_BYTES
+    if len(data) > LARGE_BYTES or (large and sum(data.count(mark) for mark in b",:[{") > MAX_MARKS):
+        raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}, or {LARGE_BYTES} with data")
     try:
         raw = json.loads(
             data.decode("utf-8"),
@@ -99,6 +103,8 @@ def load(data: bytes) -> dict:
         raise Rejected(f"unknown format; this checker reads {FORMAT!r} only")
     if type(raw.get("kind")) is not str:
         raise Rejected("kind must be a string")
+    if large and raw["kind"] not in LARGE_KINDS:
+        raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}")
     if type(raw.get("sha256")) is not str or raw["sha256"] != seal(raw):
         raise Rejected("sha256 does not match the content: the file was corrupted or edited")
     _meta(raw.get("meta"))
@@ -144,10 +150,10 @@ def _problem(problem: object, center: object) -> tuple[list[list[float]], list[l
         raise Rejected(f"n * d = {n * d} exceeds the limit of {MAX_COORDINATES}")
     if n < k:
         raise Rejected(f"n = {n} < k = {k}: the least value of F is not known to be 0")
-    return _matrix(center, n, d, "center"), _matrix(problem["target"], k, d, "problem.target")
+    return matrix(center, n, d, "center"), matrix(problem["target"], k, d, "problem.target")
 
 
-def _matrix(value: object, rows: int, columns: int, name: str) -> list[list[float]]:
+def matrix(value: object, rows: int, columns: int, name: str) -> list[list[float]]:
     """Read a list of `rows` lists of `columns` hex floats."""
     if type(value) is not list or len(value) != rows:
         raise Rejected(f"{name} must be a list of {rows} rows")

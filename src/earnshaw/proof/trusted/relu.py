@@ -1,4 +1,4 @@
-r"""The ReLU landscape in ball arithmetic: value, gradient, Hessian, and bounds on its eigenvalues and its variation.
+r"""The ReLU landscape in ball arithmetic: value, gradient, Hessian, and a bound on its variation.
 
 A student network with rows w_1..w_n learns a teacher with rows v_1..v_k in R^d, inputs are standard Gaussian, and
 
@@ -21,52 +21,11 @@ norms are what is used when s cannot be told from 0. M is also the Hessian in ea
 padded with zeros. Every number below is an Arb ball that contains the exact value; floats only ever serve as guesses.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-import numpy as np
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat
 
-from .reading import Rejected
-
-
-@contextmanager
-def precision(bits: int) -> Iterator[None]:
-    """Run a block at `bits` bits. Flint's precision is global to the process: enter it here and nowhere else."""
-    before = ctx.prec
-    ctx.prec = bits
-    try:
-        yield
-    finally:
-        ctx.prec = before
-
-
-def require(condition: object, reason: str) -> None:
-    """Go on only when `condition` is True. A comparison of balls is True only when it holds for all their points."""
-    if condition is not True:
-        raise Rejected(reason)
-
-
-def root(square: arb) -> arb:
-    """Enclose the square root of a number known to be >= 0, whose ball may reach below 0."""
-    if square > 0:
-        return square.sqrt()
-    return arb(0).union(square.abs_upper().sqrt())
-
-
-def norm(entries: Iterable[arb]) -> arb:
-    """Enclose the Euclidean (Frobenius) norm."""
-    return root(sum((entry * entry for entry in entries), arb(0)))
-
-
-def exact(rows: Sequence[Sequence[float]]) -> arb_mat:
-    """Return the matrix of doubles `rows`; doubles enter balls exactly."""
-    return arb_mat(len(rows), len(rows[0]), [arb(entry) for row in rows for entry in row])
-
-
-def floats(matrix: arb_mat) -> np.ndarray:
-    """Return the midpoints as doubles: a guess, never a bound."""
-    return np.array([float(entry) for entry in matrix.entries()]).reshape(matrix.nrows(), matrix.ncols())
+from .balls import exact, require, root
 
 
 class Point:
@@ -189,44 +148,3 @@ def _with(block: arb_mat, diagonal: arb, slack: arb) -> arb_mat:
     for a in range(size):
         block[a, a] += diagonal
     return block
-
-
-def least_eigenvalue(matrix: arb_mat, shift: float) -> arb:
-    """Bound the smallest eigenvalue of a symmetric matrix from below, given a guess `shift` just below it.
-
-    C is any real matrix; a float Cholesky factor of matrix - shift I makes the remainder small. From
-    matrix = shift I + C C' + E and C C' >= 0 follows lambda_min >= shift - |E|_F.
-    """
-    size = matrix.nrows()
-    try:
-        with np.errstate(all="ignore"):
-            factor = np.linalg.cholesky(floats(matrix) - shift * np.eye(size))
-    except (np.linalg.LinAlgError, ValueError):
-        raise Rejected(f"the matrix minus {shift:.6g} I has no Cholesky factor: lambda_min is not proved") from None
-    zero = arb(0)
-    c = arb_mat(size, size, [arb(x) if x else zero for x in factor.ravel().tolist()])
-    remainder = matrix - c * c.transpose()
-    for a in range(size):
-        remainder[a, a] -= shift
-    return (arb(shift) - norm(remainder.entries())).lower()
-
-
-def greatest_eigenvalue(matrix: arb_mat) -> arb:
-    """Bound the largest |eigenvalue| from above: for every positive x it is at most max_i (|matrix| x)_i / x_i.
-
-    (This is the maximum norm of D^-1 matrix D with D = diag(x).) x is guessed by power iteration in floats.
-    """
-    size = matrix.nrows()
-    guess = np.abs(floats(matrix))
-    x = np.ones(size)
-    with np.errstate(all="ignore"):
-        for _ in range(50):
-            y = guess @ x
-            x = y / np.max(y)
-    weights = [arb(abs(entry) + 1e-3) for entry in x.tolist()]  # positive whatever the guess was
-    sizes = arb_mat(size, size, [entry.abs_upper() for entry in matrix.entries()])
-    product = sizes * arb_mat(size, 1, weights)
-    bound = arb(0)
-    for a in range(size):
-        bound = bound.max((product[a, 0] / weights[a]).upper())
-    return bound.upper()

@@ -40,13 +40,13 @@ Hessian at W* is negative along u, and positive along W*: W*.Hess F(W*) W* = sum
 """
 
 from collections.abc import Callable
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
 from flint import arb, arb_mat
 
+from .balls import floats, greatest_eigenvalue, least_eigenvalue, norm, precision, require, shown
 from .reading import Document, Rejected, parse
-from .relu import Point, floats, greatest_eigenvalue, least_eigenvalue, norm, precision, require
+from .relu import Point
 
 
 def verify(data: bytes) -> tuple[str, str]:
@@ -54,12 +54,6 @@ def verify(data: bytes) -> tuple[str, str]:
     document = parse(data)
     with precision(document.precision):
         return document.kind, _CHECKS[document.kind](document)
-
-
-def shown(number: float, up: bool) -> str:
-    """Print a double with six digits, rounded to the safe side."""
-    rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(number))):.6g}"
 
 
 def _shape(point: Point) -> str:
@@ -99,8 +93,7 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     statement = (
         f"spurious local minimum ({_shape(point)}{_dimensions(document)}): exactly one critical point within "
         f"{shown(real('R_unique'), up=False)} of the center; it lies within {shown(real('R_enclosure'), up=True)}, "
-        f"is a "
-        f"strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
+        f"is a strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
         f"{shown(real('claims.F_ge'), up=False)} there while min F = 0; lambda_min >= "
         f"{shown(real('claims.lambda_min_ge'), up=False)} at the center"
     )
@@ -161,8 +154,7 @@ def _robust(document: Document) -> str:
     require(left + moved <= (2 * point.value()).sqrt(), "robust.F_ge exceeds what is left of F as the teacher moves")
     return (
         f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given "
-        f"ones "
-        f"has, within {shown(real('robust.R_enclosure'), up=True)} of the center, exactly one critical point, a strict "
+        f"ones has, within {shown(real('robust.R_enclosure'), up=True)} of the center, exactly one critical point, a strict "
         f"spurious minimum with F >= {shown(real('robust.F_ge'), up=False)}; for the given teacher: {statement}"
     )
 
@@ -197,11 +189,9 @@ def _saddle(document: Document) -> str:
     require(arb(real("claims.F_le")) >= value + drift, "F_le is below F(center) plus its variation on the ball")
     return (
         f"saddle ({_shape(point)}, every dimension D >= d): a critical point within "
-        f"{shown(real('R_enclosure'), up=True)} "
-        f"of the center that is neither a minimum nor a maximum, with an eigenvalue <= "
-        f"{shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= "
-        f"F <= "
-        f"{shown(real('claims.F_le'), up=True)}"
+        f"{shown(real('R_enclosure'), up=True)} of the center that is neither a minimum nor a maximum, with an eigenvalue "
+        f"<= {shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= F "
+        f"<= {shown(real('claims.F_le'), up=True)}"
     )
 
 
