@@ -9,7 +9,7 @@ from typing import Any
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import load_summaries
-from earnshaw.plots import Percentages, percentage_figure, value_figure
+from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_json, read_npz
@@ -98,8 +98,8 @@ def _results(folder: Path, records: Sequence[Record], out: Path, printed: Mappin
         Table(headings, rows),
     ]
     picture = out.parent / f"{out.stem}-figures"
-    bars = [
-        Percentages(
+    drawn = [
+        Proportion(
             f"k={record['k']}, n={record['n']}",
             record["spurious_percent"],
             tuple(record["spurious_interval"]),
@@ -108,9 +108,8 @@ def _results(folder: Path, records: Sequence[Record], out: Path, printed: Mappin
         for record in records
     ]
     if any(record["outcomes"].get("SPURIOUS") for record in records):
-        percentage_figure(
-            bars, f"Runs that end at spurious minima ({records[0]['runs']} runs each)", picture / "percentages"
-        )
+        title = f"Runs that end at spurious minima ({records[0]['runs']} runs each)"
+        bars({OURS: drawn}, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
         parts.append(
             Figure(picture / "percentages.svg", words + ("; diamonds are the paper's values." if printed else "."))
