@@ -1,6 +1,5 @@
 """What a new user meets first: help, completion, and mistakes that are answered with what was meant."""
 
-import importlib
 import os
 import re
 import resource
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from earnshaw.cli import doctor, reproduce
+from earnshaw.cli import doctor
 from earnshaw.cli.app import COMMANDS, app
 from earnshaw.cli.settings import ACTIVATIONS, OPTIMIZERS, STARTS
 from earnshaw.errors import InputError, install_line, nearest, need
@@ -112,8 +111,6 @@ def test_names_to_complete_are_those_that_work():
     assert all(activation(name + numbers.get(name, "")) for name in ACTIVATIONS)
     assert all(start(name + numbers.get(name, "")) for name in STARTS)
     assert all(optimizer(name if name in ours else f"{name}:0.01") for name in OPTIMIZERS)
-    for paper, items in reproduce.ITEMS.items():
-        assert tuple(importlib.import_module(f"earnshaw.papers.{paper}").ITEMS) == items
 
 
 def completed(line: str) -> list[str]:

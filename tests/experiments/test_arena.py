@@ -8,7 +8,8 @@ import pytest
 from earnshaw.descent import optimizer
 from earnshaw.errors import InputError
 from earnshaw.experiments import Contestant, Interrupted, Setting, families, run_arena, sweep
-from earnshaw.plots.arena import Standing, arena_figure
+from earnshaw.plots import Proportion
+from earnshaw.plots.sweeps import arena_figure
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Given, Xavier
 from earnshaw.store import read_json, read_npz
@@ -172,13 +173,14 @@ def test_figures_for_one_size_and_for_several(tmp_path):
     for sizes in (["6"], ["6", "7", "8"]):
         standings = {
             name: [
-                Standing(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j), 1200.0, 30.0 * j)
+                Proportion(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j))
                 for i, size in enumerate(sizes)
             ]
             for j, name in enumerate(("flow", "gd:0.1", "momentum:0.05:0.9", "adam:0.01", "newton-tr"))
         }
         path = tmp_path / f"figure{len(sizes)}"
-        arena_figure(standings, "teacher neurons k (n = k)", "relu students, 100 common starts", path)
+        costs = [f"1,200 gradients, {30 * j} Hessian products" for j in range(5)]
+        arena_figure(standings, costs, "teacher neurons k (n = k)", "relu students, 100 common starts", path)
         text = path.with_suffix(".svg").read_text()
         assert path.with_suffix(".png").stat().st_size > 10_000
         for name in standings:

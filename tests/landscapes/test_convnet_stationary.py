@@ -10,6 +10,8 @@ from earnshaw.landscapes.convnet_stationary import (
     Stationarity,
     angle_of_overlap,
     nearest_stationary,
+    spurious_approach,
+    spurious_limit,
     stationary_points,
 )
 from earnshaw.problems.convnet import ConvNet
@@ -139,3 +141,28 @@ def test_the_angle_is_found_from_g(angle):
     g = turn**3 / 3 if turn < 1e-4 else turn * math.cos(angle) + math.sin(angle)
     # g is flat at both ends: the angle there is known to the root, and the cube root, of rounding
     assert angle_of_overlap(g) == pytest.approx(angle, abs=1e-7 if angle in (0.0, math.pi) else 1e-9)
+
+
+def test_the_limit_of_the_spurious_minimum():
+    assert spurious_limit(25) == pytest.approx(2.9393, abs=1e-4)
+    assert spurious_limit(1) == 1
+    assert spurious_limit(K) == THRESHOLD
+    for side in (-1, 1):
+        kinds = [point.kind for point in stationary_points(instance(spurious_limit(K) + side * 1e-9))]
+        assert (Stationarity.SPURIOUS in kinds) == (side < 0)
+
+
+@pytest.mark.parametrize("ratio", [0.5, -1.0, 1.2])
+def test_the_approach_solves_the_equation_of_a_small_angle(ratio):
+    """The law C/t has slope -angle^2/C a step; so turns the filter, by the gradient at output weights that follow it."""
+    problem, step, angle, length = instance(ratio), 0.1, 1e-4, 1.4
+    energy = ConvNetLandscape.of(problem)
+    filter = filter_at(problem, math.pi - angle, length)
+    overlap = float(energy.angles(energy.point(filter, problem.output_weights)).overlap)
+    at = energy.point(filter, np.asarray(energy.best_outputs(overlap)))
+    slope = np.asarray(energy.split(energy.gradient(at))[0])
+    across = filter_at(problem, math.pi / 2 - angle, 1.0)  # towards the teacher
+    turned = step * float(-slope @ across) / length
+    constant = spurious_approach(energy, step, 1, length)
+    assert turned == pytest.approx(-(angle**2) / constant, rel=1e-3)
+    assert spurious_approach(energy, step, [10, 20], [length] * 2) == pytest.approx([constant / 10, constant / 20])

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from earnshaw.numerics import proportion_interval, two_proportions
+from earnshaw.numerics import percentage, proportion_interval, two_proportions
+from earnshaw.numerics.statistics import counted_spread, standard_error, two_means
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 1000), (346, 1000), (10, 10), (1, 1)])
@@ -43,3 +44,27 @@ def test_equal_proportions_are_no_difference_also_at_the_ends():
     assert two_proportions(0.0, 10, 0.0, 1000) == 0.0
     assert two_proportions(1.0, 10, 1.0, 1000) == 0.0
     assert two_proportions(0.0, 1000, 1.0, 1000) == pytest.approx(-np.sqrt(2000))
+
+
+def test_a_percentage_is_a_proportion_with_its_interval():
+    percent, (low, high) = percentage(3, 8)
+    assert percent == 37.5
+    assert (low / 100, high / 100) == pytest.approx(proportion_interval(3, 8))
+
+
+def test_the_standard_error_of_a_mean():
+    values = np.random.default_rng(0).normal(size=12)
+    assert standard_error(values) == pytest.approx(scipy.stats.sem(values))
+
+
+def test_values_with_counts_spread_like_the_values_written_out():
+    values, counts = [0.0187, 0.035, 0.02], [300, 46, 1]
+    assert counted_spread(values, counts) == pytest.approx(np.repeat(values, counts).std())
+    assert counted_spread([0.02], [5]) == 0
+
+
+def test_the_error_of_a_difference_of_means_is_that_of_the_t_test():
+    first, second = np.array([1.0, 2.0, 4.0, 7.0]), np.array([3.0, 5.0, 11.0])
+    pooled = np.sqrt((first.var() * 4 + second.var() * 3) / (4 + 3 - 2))
+    statistic = scipy.stats.ttest_ind(first, second).statistic
+    assert (first.mean() - second.mean()) / two_means(pooled, 4, 3) == pytest.approx(statistic)

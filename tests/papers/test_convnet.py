@@ -2,13 +2,12 @@ import json
 
 import pytest
 
-from earnshaw.papers import Reproduction, convnet
+from earnshaw.landscapes.convnet_stationary import spurious_limit
+from earnshaw.papers import PAPERS, Reproduction, Source, convnet
 
 
-def test_the_limit_of_the_spurious_minimum():
-    assert convnet.limit(25) == pytest.approx(2.9393, abs=1e-4)
-    assert convnet.limit(1) == 1
-    assert max(convnet.REFERENCE) < convnet.limit(convnet.K)
+def test_the_reference_is_for_ratios_with_a_spurious_minimum():
+    assert max(convnet.REFERENCE) < spurious_limit(convnet.K) < max(convnet.MAP)
     assert set(convnet.REFERENCE) <= set(convnet.MAP)
 
 
@@ -23,7 +22,7 @@ def test_random_instances_are_many_and_of_unit_scale():
 @pytest.mark.parametrize("item", ["figure1b", "phases", "theorems"])
 def test_an_item_agrees_and_writes_its_files(tmp_path, item):
     how = Reproduction(out=tmp_path, quick=True, runs=300)
-    rows = convnet.ITEMS[item](how)
+    rows = PAPERS["convnet"].function(item)(how)
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]
     assert len(rows) >= 3
     for name in {item, "approach"} if item == "phases" else {item}:
@@ -34,7 +33,7 @@ def test_an_item_agrees_and_writes_its_files(tmp_path, item):
         assert len(table) == 3 * len(convnet.THEOREM_RATIOS)
         assert sum(row["global"] + row["spurious"] for row in table[:3]) == 300
     written = json.loads((tmp_path / f"{item}.json").read_text())
-    assert set(written[0]) >= {"paper", "item", "setting", "quantity", "ours", "printed", "test", "ok"}
+    assert written == [json.loads(json.dumps(row.to_json())) for row in rows]
 
 
 @pytest.mark.slow
@@ -43,6 +42,7 @@ def test_the_probability_map_can_fail(tmp_path, monkeypatch):
     rows = convnet.probability(how)
     assert len(rows) == 6
     assert all(row.ok for row in rows)
+    assert {row.source for row in rows} == {Source.MEASURED}  # the paper has no numbers
     monkeypatch.setattr(convnet, "REFERENCE", {0.5: 0.2})
     (wrong,) = convnet.probability(how)
     assert not wrong.ok

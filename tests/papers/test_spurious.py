@@ -1,10 +1,11 @@
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from earnshaw.experiments import Summary
-from earnshaw.papers import Reproduction, spurious
+from earnshaw.papers import Item, Reproduction, Source, spurious
 
 
 def summary(**changes):
@@ -18,6 +19,7 @@ def summary(**changes):
 
 
 ROW = next(row for row in spurious.TABLE_1 if row.k == 10)
+TABLE = Item("spurious", "table1")
 
 
 def test_the_printed_tables_are_whole():
@@ -28,16 +30,16 @@ def test_the_printed_tables_are_whole():
 
 
 def test_a_row_agrees_with_itself_and_not_with_another():
-    assert all(line.ok for line in spurious.compare_row("table1", ROW, summary()))
-    wrong = spurious.compare_row("table1", ROW, summary(spurious_percent=45.0))
+    assert all(line.ok for line in spurious.compare_row(TABLE, ROW, summary()))
+    wrong = spurious.compare_row(TABLE, ROW, summary(spurious_percent=45.0))
     assert [line.ok for line in wrong] == [False, True, True]
-    wrong = spurious.compare_row("table1", ROW, summary(mean_objective=0.03, mean_min_eigenvalue=0.02))
+    wrong = spurious.compare_row(TABLE, ROW, summary(mean_objective=0.03, mean_min_eigenvalue=0.02))
     assert [line.ok for line in wrong] == [True, False, False]
 
 
 def test_a_row_without_spurious_runs_has_no_means():
     lines = spurious.compare_row(
-        "table1", ROW, summary(spurious_percent=0.0, families=(), mean_objective=None, mean_min_eigenvalue=None)
+        TABLE, ROW, summary(spurious_percent=0.0, families=(), mean_objective=None, mean_min_eigenvalue=None)
     )
     assert lines[0].ok is False
     assert [line.ours for line in lines[1:]] == [None, None]
@@ -67,7 +69,29 @@ def test_reproduce_writes_figures_and_rows(tmp_path):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
     written = json.loads((tmp_path / "figure1.json").read_text())
-    assert set(written[0]) >= {"paper", "item", "setting", "quantity", "ours", "printed", "test", "ok"}
+    assert written == [json.loads(json.dumps(row.to_json())) for row in rows if row.item == "figure1"]
+    sources = {row.quantity: row.source for row in rows}
+    assert sources["largest_change_of_an_entry"] is Source.LIMIT
+    assert sources["percent_of_runs"] is Source.PRINTED
+    assert sources["runs_between_0.001_and_0.01"] is Source.READ_OFF
+
+
+@pytest.mark.parametrize("name", ["table1", "table2"])
+def test_a_table_is_compared_and_drawn_row_by_row(tmp_path, monkeypatch, name):
+    """The sweeps are made up: each row has the printed percentage, and no spurious run to average."""
+    printed = {(row.k, row.n): row.percent for row in spurious.TABLE_1 + spurious.TABLE_2}
+
+    def fake(how, settings):
+        sizes = [(setting.problem.teachers, setting.problem.students) for setting in settings]
+        nothing = {"families": (), "mean_objective": None, "mean_min_eigenvalue": None}
+        return [SimpleNamespace(summary=summary(k=k, n=n, spurious_percent=printed[k, n], **nothing)) for k, n in sizes]
+
+    monkeypatch.setattr(spurious, "sweeps", fake)
+    rows = getattr(spurious, name)(Reproduction(out=tmp_path, quick=True))
+    assert len(rows) == (15 if name == "table1" else 9)
+    assert all(row.ok and row.source is Source.PRINTED for row in rows)
+    assert all(row.ours == row.reference for row in rows if row.quantity == "spurious_percent")
+    assert "printed in the paper" in (tmp_path / f"{name}.svg").read_text()
 
 
 @pytest.mark.slow
@@ -75,5 +99,5 @@ def test_reproduce_writes_figures_and_rows(tmp_path):
 def test_a_sweep_agrees_with_the_table(tmp_path, row):
     how = Reproduction(out=tmp_path, runs=300)
     (result,) = spurious.sweeps(how, [row.setting])
-    assert all(line.ok for line in spurious.compare_row("table1", row, result.summary))
+    assert all(line.ok for line in spurious.compare_row(TABLE, row, result.summary))
     assert sum(result.summary.outcomes.get(name, 0) for name in ("GLOBAL", "SPURIOUS")) == 300

@@ -8,8 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from earnshaw.plots import Percentages, percentage_figure, value_figure
-from earnshaw.plots.spurious import example_figure
+from earnshaw.plots import example_figure, value_figure
 from earnshaw.plots.style import COLOURS, figure
 
 # Viénot, Brettel & Mollon (1999): what readers without the first or the second kind of cones see, in linear RGB.
@@ -41,14 +40,6 @@ def test_a_figure_that_fails_leaves_no_file(tmp_path):
     with pytest.raises(ZeroDivisionError), figure(tmp_path / "a"):
         raise ZeroDivisionError
     assert not list(tmp_path.iterdir())
-
-
-def test_the_papers_values_are_drawn_where_there_are_some(tmp_path):
-    rows = [Percentages("k=6, n=6", 1.0, (0.5, 2.0), 0.3), Percentages("k=7, n=7", 4.0, (3.0, 5.0))]
-    percentage_figure(rows, "title", tmp_path / "with")
-    percentage_figure(rows[1:], "title", tmp_path / "without")
-    assert "printed in the paper" in (tmp_path / "with.svg").read_text()
-    assert "printed in the paper" not in (tmp_path / "without.svg").read_text()
 
 
 def test_figures_of_sweeps_are_drawn(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, Setting, load_summaries, prove_sweep, run_plan
-from earnshaw.papers import Comparison
+from earnshaw.papers import Item, Source
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.report import (
     Code,
@@ -92,14 +92,18 @@ def test_what_text_understands(words, html):
 
 def test_numbers_that_disagree_stand_out():
     rows = [
-        Comparison("p", "i", "s", "a_b", 1.0, 1.0, "equal", True),
-        Comparison("p", "i", "s", "q", 2.0, 1.0, "equal", False),
+        Item("p", "i").within("s", "a_b", 1.0, 1.0, Source.READ_OFF, 0.0),
+        Item("p", "i").at_most("s", "q", 2.0, 1.0),
     ]
     html = reproduction_section(Reproduced("Title", "words", rows, [], "earnshaw reproduce p i")).html()
     assert "1 of 2 compared numbers agree" in html
     assert html.count("class=mark") == 1
     assert "earnshaw reproduce p i" in html
     assert "a b" in html
+    assert "<td>read off</td>" in html
+    assert Source.READ_OFF.value in html
+    assert Source.LIMIT.value in html
+    assert Source.PRINTED.value not in html
 
 
 @pytest.fixture(scope="module")

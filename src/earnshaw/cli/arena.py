@@ -125,7 +125,8 @@ def arena(
 
 def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> None:
     """Draw the problems whose global minimum is known: by k where that tells them apart, by n, or by both."""
-    from earnshaw.plots.arena import Standing, arena_figure
+    from earnshaw.plots import Proportion
+    from earnshaw.plots.sweeps import arena_figure
 
     problems = [result.problem for result in results]
     apart = {problem.students - problem.teachers for problem in problems}
@@ -142,14 +143,19 @@ def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> Non
         title += f", k = {problems[0].teachers}, n = {problems[0].students}"
     standings = {
         name: [
-            Standing(size, s.global_percent, s.global_interval, s.median_gradients, s.median_hessians)
+            Proportion(size, s.global_percent, s.global_interval)
             for size, result in zip(sizes, results, strict=True)
             for s in result.scores
             if s.optimizer == name
         ]
         for name in names
     }
-    arena_figure(standings, label, title, path)
+    costs = [
+        f"{s.median_gradients:,.0f} gradients"
+        + (f", {s.median_hessians:,.0f} Hessian products" if s.median_hessians else "")
+        for s in results[0].scores
+    ]
+    arena_figure(standings, costs, label, title, path)
 
 
 def _show(arena: Arena) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +13,10 @@ import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, note, out, progress_bar, user_errors
 from earnshaw.cli.helping import examples
+from earnshaw.papers import PAPERS
 
 if TYPE_CHECKING:
-    from earnshaw.report import Reproduced, Section
+    from earnshaw.report import Section
 
 EXAMPLES = examples(
     "earnshaw demo                  # then open out/report.html",
@@ -35,12 +35,13 @@ class Piece:
     captions: Mapping[str, str]
 
 
+SIZES = range(6, 11)
 PIECES = (
     Piece(
         "convnet",
         "figure1b",
         "A convolutional network: two phases",
-        "Du, Lee, Tian, Poczos & Singh (2018). With weight normalisation gradient descent is slow at first, then fast; from the "
+        "With weight normalisation gradient descent is slow at first, then fast; from the "
         "wrong side it creeps towards a spurious minimum that it never reaches. Figure 1b of the paper.",
         {
             "figure1b": "Loss of runs from random starts; one of each fate in bold. Dotted: the 50 slow iterations that the paper "
@@ -51,7 +52,7 @@ PIECES = (
         "logistic",
         "figure4",
         "Logistic regression with one hidden layer",
-        "Fu, Chi & Liang (2018). From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
+        "From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
         "one over the root of the sample size. Figure 4 of the paper.",
         {
             "figure4": "Mean relative error of the weights that are found, over the number of samples, with standard errors. Dashed: "
@@ -62,7 +63,7 @@ PIECES = (
         "electrostatics",
         "theorems",
         "Charges: electrons and protons",
-        "Panigrahy, Rahimi, Sachdeva & Zhang (2018). A student is a system of charges. Where the potential is harmonic, no electron "
+        "A student is a system of charges. Where the potential is harmonic, no electron "
         "rests away from a proton: Earnshaw's theorem, and what the algorithms built on it find.",
         {
             "lemma28": "Sign neurons on a circle: the share of runs that end with an electron on every proton, and of those that end "
@@ -87,34 +88,45 @@ def demo(
     """
     with user_errors():
         from earnshaw.experiments import Interrupted
-        from earnshaw.numerics import remember_programs
-        from earnshaw.report import Page, computed_with, write_page
 
-        remember_programs()
-        begin = time.perf_counter()
         try:
-            sections, good = _minima(folder, runs, workers)
-            for number, piece in enumerate(PIECES, 3):
-                reproduced, agrees = _piece(piece, number, folder, workers)
-                good &= agrees
-                sections.append(_section(reproduced))
+            good = tour(folder, runs=runs, workers=workers)
         except (Interrupted, KeyboardInterrupt):
             note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
             raise typer.Exit(INTERRUPTED) from None
-        sections += _closing()
-        lead = (
-            "A small network, the student, learns from data that another small network, the teacher, has made. Does gradient "
-            "descent find the teacher? If it stops elsewhere: where, how often, and is that proved?"
-        )
-        page = folder / "report.html"
-        foot = computed_with(folder / "demo" / f"sweep-{runs}")
-        write_page(Page("earnshaw: what a few minutes show", lead, sections, foot), page)
-        out.print(
-            f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", soft_wrap=True
-        )
         if not good:
             note("something does not agree with the papers, or is not proved: see above and the page")
             raise typer.Exit(CLAIM_FAILED)
+
+
+def tour(
+    folder: Path,
+    *,
+    runs: int,
+    sizes: Sequence[int] = SIZES,
+    pieces: Sequence[Piece] = PIECES,
+    workers: int | None = None,
+) -> bool:
+    """Do what the demonstration does for these sizes k = n and pieces, and return whether all agrees and is proved."""
+    from earnshaw.numerics import remember_programs
+    from earnshaw.report import Page, computed_with, write_page
+
+    remember_programs()
+    begin = time.perf_counter()
+    sections, good = _minima(folder, runs, sizes, workers)
+    for number, piece in enumerate(pieces, 3):
+        section, agrees = _piece(piece, number, folder, workers)
+        good &= agrees
+        sections.append(section)
+    lead = (
+        "A small network, the student, learns from data that another small network, the teacher, has made. Does gradient "
+        "descent find the teacher? If it stops elsewhere: where, how often, and is that proved?"
+    )
+    page = folder / "report.html"
+    foot = computed_with(folder / "demo" / f"sweep-{runs}")
+    write_page(Page("earnshaw: what a few minutes show", lead, [*sections, *_closing()], foot), page)
+    out.print(f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", soft_wrap=True)
+    return good
 
 
 @contextmanager
@@ -125,39 +137,38 @@ def _step(number: int, title: str) -> Iterator[None]:
     out.print(f"   [dim]{time.perf_counter() - begin:.0f} s[/]")
 
 
-def _minima(folder: Path, runs: int, workers: int | None) -> tuple[list[Section], bool]:
-    """Sweep, prove and check k = n = 6..10; return the page's sections on that, and whether all is well."""
+def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) -> tuple[list[Section], bool]:
+    """Sweep, prove and check some k = n; return the page's sections on that, and whether all is well."""
     from earnshaw.cli.sweep import show, show_proofs
     from earnshaw.experiments import Plan, prove_sweep, run_plan
-    from earnshaw.papers import spurious
+    from earnshaw.papers import Item, spurious
     from earnshaw.proof import check
     from earnshaw.report import Reproduced, reproduction_section, sweep_sections
 
-    rows = [row for row in spurious.TABLE_1 if row.k <= 10]
-    plan = Plan(settings=tuple(row.setting for row in rows), runs=runs, seed=0)
+    rows = [row for row in spurious.TABLE_1 if row.k in sizes]
+    plan = Plan.of([row.problem for row in rows], runs=runs, seed=0)
     place = folder / "demo" / f"sweep-{runs}"
-    with _step(1, f"Gradient descent from {runs} random starts, for k = n = 6..10"):
+    with _step(1, f"Gradient descent from {runs} random starts, for k = n = {_span(sizes)}"):
         with progress_bar("sweep") as progress:
             results = run_plan(plan, place, workers, progress)
         show(results)
         compared = [
             line
             for row, result in zip(rows, results, strict=True)
-            for line in spurious.compare_row("demo", row, result.summary)
+            for line in spurious.compare_row(Item(spurious.PAPER, "demo"), row, result.summary)
         ]
         agreeing = sum(line.ok for line in compared)
-        out.print(f"   {agreeing} of {len(compared)} numbers agree with table 1 of Safran & Shamir (2018)")
+        out.print(f"   {agreeing} of {len(compared)} numbers agree with table 1 of {PAPERS[spurious.PAPER].cited}")
     with _step(2, "Proofs in ball arithmetic, and the independent checker"):
         with progress_bar("prove") as progress:
-            proofs = prove_sweep(plan, place, workers, progress)
+            proofs = prove_sweep(results, place, workers, progress)
         for result, proved in zip(results, proofs, strict=True):
             show_proofs(result, proved)
         checks = [check(path) for path in sorted((place / "certificates").glob("*.json"))]
         accepted = sum(result.verified for result in checks)
         out.print(f"   {accepted} of {len(checks)} certificates are accepted by the checker")
-    printed = {row.setting.name: row.percent for row in rows}
-    records = [result.to_json() for result in results]
-    sections = sweep_sections(place, records, folder / "report.html", printed)
+    printed = {row.problem.name: row.percent for row in rows}
+    sections = sweep_sections(results, folder / "report.html", printed)
     words = (
         "Safran & Shamir (2018) counted how often gradient descent ends at spurious minima, in table 1, and gave the mean loss and "
         "the mean smallest eigenvalue there. Percentages are compared as two samples of runs; means may differ by the last printed digit and four standard errors."
@@ -168,27 +179,27 @@ def _minima(folder: Path, runs: int, workers: int | None) -> tuple[list[Section]
     return sections, good
 
 
-def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tuple[Reproduced, bool]:
-    """Reproduce one item of a paper in quick form."""
+def _span(sizes: Sequence[int]) -> str:
+    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}"
+
+
+def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tuple[Section, bool]:
+    """Reproduce one item of a paper in quick form; return the page's section on it, and whether its numbers agree."""
     from earnshaw.papers import Reproduction
-    from earnshaw.report import Reproduced
+    from earnshaw.report import Reproduced, reproduction_section
 
     place = folder / "demo" / piece.paper
     with _step(number, f"{piece.title} ({piece.item} of {piece.paper}, quick)"):
         with progress_bar(piece.item) as progress:
             how = Reproduction(out=place, quick=True, workers=workers, progress=progress)
-            compared = importlib.import_module(f"earnshaw.papers.{piece.paper}").ITEMS[piece.item](how)
+            compared = PAPERS[piece.paper].function(piece.item)(how)
         agreeing = sum(row.ok for row in compared)
         out.print(f"   {agreeing} of {len(compared)} compared numbers agree")
-    figures = [(place / f"{stem}.svg", words) for stem, words in piece.captions.items()]
+    figures = [(place / f"{stem}.svg", caption) for stem, caption in piece.captions.items()]
+    words = f"{PAPERS[piece.paper].cited}. {piece.words}"
     command = f"earnshaw reproduce {piece.paper} {piece.item}"
-    return Reproduced(piece.title, piece.words, compared, figures, command), agreeing == len(compared)
-
-
-def _section(reproduced: Reproduced) -> Section:
-    from earnshaw.report import reproduction_section
-
-    return reproduction_section(reproduced)
+    reproduced = Reproduced(piece.title, words, compared, figures, command)
+    return reproduction_section(reproduced), agreeing == len(compared)
 
 
 def _closing() -> list[Section]:
@@ -196,8 +207,9 @@ def _closing() -> list[Section]:
     from earnshaw.papers.errata import ERRATA
     from earnshaw.report import Code, Section, Table, Text
 
-    names = {piece.paper: piece.words.split(" (")[0] for piece in PIECES} | {"spurious": "Safran & Shamir"}
-    rows = [[names[erratum.paper], erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
+    rows = [
+        [PAPERS[erratum.paper].authors, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA
+    ]
     return [
         Section(
             "Errors found in the papers",

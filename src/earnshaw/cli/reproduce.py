@@ -2,57 +2,39 @@
 
 from __future__ import annotations
 
-import importlib
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, json_line, note, out, progress_bar, show_table, user_errors
 from earnshaw.cli.helping import examples, meant
 from earnshaw.errors import InputError
-
-if TYPE_CHECKING:
-    from earnshaw.papers import Comparison
+from earnshaw.papers import PAPERS, Comparison, Reproduction
 
 EXAMPLES = examples(
     "earnshaw reproduce spurious table1 --quick",
     "earnshaw reproduce convnet                    # all items",
     "earnshaw reproduce electrostatics theorems --json",
 )
-ITEMS = {  # as in the papers' modules, which take seconds to import
-    "spurious": ("table1", "table2", "figure1", "examples"),
-    "convnet": ("figure1b", "phases", "probability", "theorems"),
-    "electrostatics": ("table1", "theorems", "figure1", "figure2", "table2"),
-    "logistic": ("figure2", "figure3", "figure4", "tensor", "starts", "theory"),
-}
-ITEMS_HELP = " ".join(f"{paper}: {', '.join(items)}." for paper, items in ITEMS.items())
+ITEMS_HELP = " ".join(f"{name}: {', '.join(paper.items)}." for name, paper in PAPERS.items())
+PAPERS_HELP = ", ".join(f"{name} ({paper.cited})" for name, paper in PAPERS.items()) + "."
+
+
+def _papers(incomplete: str) -> list[str]:
+    """Complete a half-typed paper."""
+    return [name for name in PAPERS if name.startswith(incomplete)]
 
 
 def _items(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete a half-typed item of the paper before it."""
-    return [name for name in (*ITEMS.get(ctx.params.get("paper", ""), ()), "all") if name.startswith(incomplete)]
-
-
-class Paper(StrEnum):
-    """The papers; each is a module of earnshaw.papers."""
-
-    spurious = "spurious"
-    convnet = "convnet"
-    electrostatics = "electrostatics"
-    logistic = "logistic"
+    paper = PAPERS.get(ctx.params.get("paper", ""))
+    return [name for name in (*(paper.items if paper else ()), "all") if name.startswith(incomplete)]
 
 
 def reproduce(
     paper: Annotated[
-        Paper,
-        typer.Argument(
-            metavar="PAPER",
-            show_default=False,
-            help="spurious (Safran & Shamir 2018), convnet (Du et al. 2018), electrostatics (Panigrahy et al. 2018) or "
-            "logistic (Fu, Chi & Liang 2018).",
-        ),
+        str, typer.Argument(metavar="PAPER", show_default=False, autocompletion=_papers, help=PAPERS_HELP)
     ],
     item: Annotated[
         str,
@@ -71,21 +53,24 @@ def reproduce(
         bool, typer.Option("--json", help="One JSON object per compared number, and nothing else.")
     ] = False,
 ) -> None:
-    """Recompute a paper's tables and figures, ours and the printed numbers side by side, with a test for each.
+    """Recompute a paper's tables and figures: ours beside a reference, what that is, and a test for each number.
 
-    Writes a PNG, an SVG and a JSON file for each item, and keeps the sweeps, so that an interrupted reproduction goes
+    A reference is printed in the paper, read off a figure, computed from a closed form, measured by us in other runs, or
+    the limit of a test. Writes a PNG, an SVG and a JSON file for each item, and keeps the sweeps, so that an interrupted reproduction goes
     on where it stopped. Exit code 1 says that some number does not agree.
     """
     with user_errors():
-        from earnshaw.experiments import Interrupted
-        from earnshaw.numerics import remember_programs
-        from earnshaw.papers import Items, Reproduction
-
-        items: Items = importlib.import_module(f"earnshaw.papers.{paper}").ITEMS
+        if paper not in PAPERS:
+            raise InputError(f"{paper} is none of the papers; choose {', '.join(PAPERS)}.{meant(paper, PAPERS)}")
+        chosen = PAPERS[paper]
+        items = list(chosen.items)
         if item != "all" and item not in items:
             raise InputError(f"{paper} has no {item}; choose {', '.join(items)} or all.{meant(item, items)}")
+        from earnshaw.experiments import Interrupted
+        from earnshaw.numerics import remember_programs
+
         remember_programs()
-        folder = out_folder or Path("out") / paper.value
+        folder = out_folder or Path("out") / paper
         compared: list[Comparison] = []
         for name in items if item == "all" else [item]:
             try:
@@ -93,7 +78,7 @@ def reproduce(
                     how = Reproduction(
                         out=folder, runs=runs, seed=seed, quick=quick, workers=workers, progress=progress
                     )
-                    rows = items[name](how)
+                    rows = chosen.function(name)(how)
             except Interrupted:
                 note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
                 raise typer.Exit(INTERRUPTED) from None
@@ -107,7 +92,7 @@ def reproduce(
             out.print(f"files in [bold]{folder}[/]", soft_wrap=True)
         failed = [row for row in compared if not row.ok]
         if failed:
-            note(f"{len(failed)} of {len(compared)} numbers do not agree with the paper")
+            note(f"{len(failed)} of {len(compared)} numbers do not agree with their reference")
             raise typer.Exit(CLAIM_FAILED)
 
 
@@ -115,7 +100,7 @@ def _show(name: str, rows: list[Comparison]) -> None:
     from rich.table import Table
 
     table = Table(title=name, title_justify="left", box=None)
-    for heading in ("setting", "quantity", "ours", "95% interval", "printed", "test", "ok"):
+    for heading in ("setting", "quantity", "ours", "95% interval", "reference", "which is", "test", "ok"):
         table.add_column(heading, overflow="fold", min_width=14 if heading == "test" else None)
     for row in rows:
         ours = "-" if row.ours is None else f"{row.ours:.4g}"
@@ -125,7 +110,8 @@ def _show(name: str, rows: list[Comparison]) -> None:
             row.quantity,
             ours,
             interval,
-            f"{row.printed:.4g}",
+            f"{row.reference:.4g}",
+            row.source.word,
             row.test,
             "yes" if row.ok else "[bold red]NO[/]",
         )

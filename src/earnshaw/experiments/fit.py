@@ -23,7 +23,7 @@ from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data
 from earnshaw.problems.data import check_neurons
-from earnshaw.proof import check, prove
+from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.records import pack, unpack
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.store import Arrays, write_bytes, write_npz
@@ -74,21 +74,6 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Convexity:
-    """What is proved of the risk around the end, by a certificate that the checker has accepted.
-
-    Attributes
-    ----------
-    radius, curvature_ge : strictly convex within this distance, and the Hessian's smallest eigenvalue at the end.
-    minimiser_within : the one minimiser of the ball lies within this distance of the end; None if that is not proved.
-    """
-
-    radius: float
-    curvature_ge: float
-    minimiser_within: float | None
-
-
-@dataclass(frozen=True)
 class Fit:
     """The fitted network and what is known of it.
 
@@ -99,8 +84,9 @@ class Fit:
     spectrum : the Hessian's eigenvalues there, ascending.
     outcome : CONVERGED at a strict minimum, GLOBAL where the risk is 0, UNDECIDED when the weights were still moving.
     ends : (starts,) array, the risk at the end of each start.
-    proved : the proved ball of convexity; None when there is none, and ``reason`` says why.
-    certificate : the certificate of that, as text.
+    proved : what is proved of the risk around the end, by a certificate that the checker has accepted; None when nothing
+        is, and ``reason`` says why.
+    certificate : that certificate, as text.
     step : the step of gradient descent that was used.
     """
 
@@ -115,7 +101,7 @@ class Fit:
     ends: Array
     curve: Curve
     step: float
-    proved: Convexity | None = None
+    proved: ConvexityClaim | None = None
     reason: str = ""
     certificate: str | None = None
 
@@ -276,7 +262,7 @@ def fit_rows(rows: Rows, plan: FitPlan, progress: Progress = quiet) -> Fit:
     )
 
 
-def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[Convexity | None, str, str | None]:
+def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | None, str, str | None]:
     """Prove strict convexity at the end, if that makes sense; what is proved has been accepted by the checker."""
     if not plan.prove:
         return None, "no proof was asked for", None
@@ -297,8 +283,8 @@ def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[Convexity | None,
     checked = check(proof.main)
     if not checked.verified:
         return None, f"the checker did not accept the certificate: {checked.reason}", None
-    claim: Any = proof.claim
-    return Convexity(claim.radius, claim.curvature_ge, claim.minimiser_within), "", proof.main.to_text()
+    assert isinstance(proof.claim, ConvexityClaim)
+    return proof.claim, "", proof.main.to_text()
 
 
 def _starts(rows: Rows, plan: FitPlan) -> Array:

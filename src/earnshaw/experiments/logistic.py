@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -224,7 +224,7 @@ class Measurement(Work):
 
 def measure(
     what: str,
-    sizes: tuple[DataSets, ...],
+    sizes: Iterable[DataSets],
     out: Path | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -235,12 +235,13 @@ def measure(
 
     With ``out`` finished data sets are kept, and more of them extend what is there.
     """
-    work = Measurement(what=what, numbers=numbers, sizes=sizes, seed=seed)
+    wanted = tuple(sizes)
+    work = Measurement(what=what, numbers=numbers, sizes=wanted, seed=seed)
     done = run(work, out, workers, progress)
     if out is None:
         return {name: work.read(result.files[""]) for name, result in done.items()}
     found = Measurement.load(out)
-    return {size.name: found[size.name][: size.sets] for size in sizes}
+    return {size.name: found[size.name][: size.sets] for size in wanted}
 
 
 @dataclass(frozen=True)

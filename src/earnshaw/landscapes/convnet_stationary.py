@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.problems.convnet import ConvNet
@@ -77,6 +78,24 @@ def stationary_points(problem: ConvNet) -> tuple[StationaryPoint, ...]:
     if is_minimum and not fixed:
         found.append(at(Stationarity.SADDLES, turning, angle_of_overlap(turning), float(energy.barrier)))
     return tuple(found)
+
+
+def spurious_limit(patches: int) -> float:
+    r"""Return the ratio S/|a*| from which on the spurious point is no minimum: :math:`\sqrt{(k + \pi - 1)/\pi}`."""
+    return math.sqrt((patches + math.pi - 1) / math.pi)
+
+
+def spurious_approach(landscape: ConvNetLandscape, step: float, time: ArrayLike, length: ArrayLike) -> np.ndarray:
+    r"""Return how far the filter still is from the spurious direction after t steps of gradient descent, for large t:
+
+    .. math:: \pi - \varphi \approx \frac{2\pi |v|^2}{\eta\, |w^*|\, |a_s \cdot a^*|\, t} ,
+
+    with the filter's length :math:`|v|`, the step :math:`\eta`, and :math:`a_s` the output weights of the spurious point.
+    The landscape has one lane.
+    """
+    product = float(np.sum(landscape.best_outputs(0.0) * landscape.outputs))
+    rate = step * float(np.squeeze(landscape.norm)) * abs(product)
+    return 2 * math.pi * np.asarray(length) ** 2 / (rate * np.asarray(time))
 
 
 def nearest_stationary(problem: ConvNet, filter: np.ndarray, output_weights: np.ndarray) -> StationaryPoint:

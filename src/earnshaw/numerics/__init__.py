@@ -8,7 +8,7 @@ from earnshaw.numerics.angles import arcsine, sine_and_supplement  # noqa: E402
 from earnshaw.numerics.compiling import compilations, compiled, remember_programs  # noqa: E402
 from earnshaw.numerics.keys import lane_keys, lane_normals  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
-from earnshaw.numerics.statistics import proportion_interval, two_proportions  # noqa: E402
+from earnshaw.numerics.statistics import percentage, proportion_interval, two_proportions  # noqa: E402
 from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "compiled",
     "lane_keys",
     "lane_normals",
+    "percentage",
     "proportion_interval",
     "remember_programs",
     "sine_and_supplement",

@@ -1,8 +1,11 @@
-"""Proportions: intervals and comparisons."""
+"""Proportions and means: intervals, errors and comparisons."""
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
+from numpy.typing import ArrayLike
 
 
 def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
@@ -13,9 +16,33 @@ def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
     return float(interval.low), float(interval.high)
 
 
+def percentage(count: int, trials: int) -> tuple[float, tuple[float, float]]:
+    """Return a proportion in percent, and its exact 95% interval."""
+    low, high = proportion_interval(count, trials)
+    return 100 * count / trials, (100 * low, 100 * high)
+
+
 def two_proportions(first: float, first_trials: int, second: float, second_trials: int) -> float:
     r"""Return the pooled two-sample statistic :math:`z = (p_1 - p_2) / \sqrt{p(1-p)(1/m_1 + 1/m_2)}`; 0 when both are equal."""
     pooled = (first * first_trials + second * second_trials) / (first_trials + second_trials)
     if first == second:
         return 0.0
     return (first - second) / math.sqrt(pooled * (1 - pooled) * (1 / first_trials + 1 / second_trials))
+
+
+def standard_error(values: ArrayLike) -> float:
+    r"""Return the standard error of the mean of n values, :math:`s/\sqrt n` with :math:`s^2` over :math:`n - 1`."""
+    values = np.asarray(values)
+    return float(values.std(ddof=1) / math.sqrt(values.size))
+
+
+def counted_spread(values: ArrayLike, counts: ArrayLike) -> float:
+    r"""Return the standard deviation of values that occur so many times, :math:`\sqrt{\sum c_i(x_i - \bar x)^2/\sum c_i}`."""
+    values, counts = np.asarray(values, dtype=float), np.asarray(counts, dtype=float)
+    mean = np.average(values, weights=counts)
+    return math.sqrt(float(np.average((values - mean) ** 2, weights=counts)))
+
+
+def two_means(spread: float, first_count: float, second_count: float) -> float:
+    r"""Return the standard error of the difference of two means, :math:`s\sqrt{1/m_1 + 1/m_2}`."""
+    return spread * math.sqrt(1 / first_count + 1 / second_count)

@@ -1,9 +1,10 @@
-"""Papers: one module per paper, with its settings, its printed numbers, and ours beside them.
+"""Papers: one module or folder per paper, with its settings, its numbers, and ours beside them.
 
-Each module has ``PAPER``, its name on the command line, and ``ITEMS``, its tables and figures.
+``PAPERS`` lists them with their tables and figures; nothing here imports JAX, so that help and completion are fast.
 """
 
-from earnshaw.papers.comparison import Comparison
-from earnshaw.papers.reproduction import Items, Reproduction
+from earnshaw.papers.comparison import Comparison, Item, Source
+from earnshaw.papers.listing import PAPERS, Paper
+from earnshaw.papers.reproduction import Reproduction
 
-__all__ = ["Comparison", "Items", "Reproduction"]
+__all__ = ["PAPERS", "Comparison", "Item", "Paper", "Reproduction", "Source"]

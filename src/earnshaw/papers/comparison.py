@@ -1,18 +1,38 @@
-"""One compared number."""
+"""One compared number: ours, what it is held against, and where that comes from."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
+
+Z_LIMIT = 4.0  # standard deviations that two samples may be apart
+Interval = tuple[float, float]
+
+
+class Source(Enum):
+    """What a reference is; the value is the sentence that says it."""
+
+    PRINTED = "stated in the paper: a number, or what a theorem of it promises"
+    READ_OFF = "read off a figure of the paper"
+    CLOSED_FORM = "computed from a formula"
+    MEASURED = "found by us in other runs or in another way; the paper gives no number"
+    LIMIT = "the limit of the test, not a value to meet"
+
+    @property
+    def word(self) -> str:
+        """The name as a column of a table shows it."""
+        return self.name.lower().replace("_", " ")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Ours beside the paper's: a line of ``earnshaw reproduce --json``.
+    """Ours beside a reference: a line of ``earnshaw reproduce --json``.
 
     Attributes
     ----------
+    source : what the reference is.
     test : the test applied, in words, with its result.
     ok : whether the two agree by that test.
     interval : the 95% interval of ours, where it is a proportion.
@@ -23,11 +43,78 @@ class Comparison:
     setting: str
     quantity: str
     ours: float | None
-    printed: float
+    reference: float
+    source: Source
     test: str
     ok: bool
-    interval: tuple[float, float] | None = None
+    interval: Interval | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON data."""
-        return dataclasses.asdict(self)
+        return dataclasses.asdict(self) | {"source": self.source.name}
+
+
+@dataclass(frozen=True)
+class Item:
+    """A table, a figure or a set of claims of a paper: makes its rows of comparison."""
+
+    paper: str
+    name: str
+
+    def compare(
+        self,
+        setting: str,
+        quantity: str,
+        ours: float | None,
+        reference: float,
+        source: Source,
+        test: str,
+        ok: bool,
+        interval: Interval | None = None,
+    ) -> Comparison:
+        """Return one compared number."""
+        ours = None if ours is None else float(ours)
+        return Comparison(
+            self.paper, self.name, setting, quantity, ours, float(reference), source, test, bool(ok), interval
+        )
+
+    def within(
+        self, setting: str, quantity: str, ours: float, reference: float, source: Source, room: float, test: str = ""
+    ) -> Comparison:
+        """Compare two numbers that may differ by ``room``; ``test`` says so in better words, where there are some."""
+        ok = abs(ours - reference) <= room
+        return self.compare(setting, quantity, ours, reference, source, test or f"within {room:g}", ok)
+
+    def at_most(self, setting: str, quantity: str, ours: float, limit: float, what: str = "") -> Comparison:
+        """Compare a number, an error or a count of faults, with its limit; ``what`` says how it was computed."""
+        test = f"{what}{': ' if what else ''}at most {limit:g}"
+        return self.compare(setting, quantity, ours, limit, Source.LIMIT, test, ours <= limit)
+
+    def share(
+        self,
+        setting: str,
+        quantity: str,
+        count: int,
+        of: int,
+        test: str,
+        ok: bool | None = None,
+        *,
+        reference: float = 100.0,
+        source: Source = Source.PRINTED,
+    ) -> Comparison:
+        """Compare a percentage, which gets its interval; where ``ok`` is not given, all must be counted."""
+        from earnshaw.numerics import percentage
+
+        percent, interval = percentage(count, of)
+        ok = count == of if ok is None else ok
+        return self.compare(setting, quantity, percent, reference, source, test, ok, interval)
+
+    def sampled(
+        self, setting: str, quantity: str, percent: float, of: int, interval: Interval, reference: float, runs: int
+    ) -> Comparison:
+        """Compare a percentage of our runs with the printed one of ``runs`` runs, as two samples of one proportion."""
+        from earnshaw.numerics import two_proportions
+
+        z = two_proportions(percent / 100, of, reference / 100, runs)
+        test = f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}"
+        return self.compare(setting, quantity, percent, reference, Source.PRINTED, test, abs(z) <= Z_LIMIT, interval)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
-from earnshaw.papers.comparison import Comparison
-from earnshaw.store import write_json
+from earnshaw.papers.comparison import Comparison, Item
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,14 +32,17 @@ class Reproduction:
         """Return the number of runs: the one asked for, or this item's own."""
         return self.runs if self.runs is not None else quick if self.quick else full
 
-    def part(self, index: int, parts: int) -> Reproduction:
-        """Return the same with a progress that counts as one of several equal parts."""
-        return dataclasses.replace(self, progress=lambda share, what: self.progress((index + share) / parts, what))
+    def parts(self, costs: Sequence[float]) -> list[Reproduction]:
+        """Return the same once for each part of the work, with a progress that counts by the part's share of the costs."""
+        ends = list(accumulate(costs, initial=0.0))
+        return [self._part(begin / ends[-1], cost / ends[-1]) for begin, cost in zip(ends, costs, strict=False)]
 
-    def write(self, item: str, compared: Sequence[Comparison]) -> list[Comparison]:
-        """Write the compared numbers to ``item.json`` and return them."""
-        write_json(self.out / f"{item}.json", [row.to_json() for row in compared])
+    def _part(self, begin: float, share: float) -> Reproduction:
+        return dataclasses.replace(self, progress=lambda done, what: self.progress(begin + done * share, what))
+
+    def write(self, item: Item, compared: Sequence[Comparison]) -> list[Comparison]:
+        """Write the compared numbers to ``ITEM.json`` and return them."""
+        from earnshaw.store import write_json  # NumPy, which the list of papers does not need
+
+        write_json(self.out / f"{item.name}.json", [row.to_json() for row in compared])
         return list(compared)
-
-
-Items = Mapping[str, Callable[[Reproduction], list[Comparison]]]  # what a paper's module offers, by name

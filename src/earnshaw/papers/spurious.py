@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from earnshaw.descent import settle
-from earnshaw.experiments import Plan, Setting, Summary, SweepResult, run_plan
+from earnshaw.experiments import Plan, Summary, SweepResult, run_plan
 from earnshaw.landscapes import landscape
-from earnshaw.numerics import TOLERANCES, two_proportions
-from earnshaw.papers.comparison import Comparison
-from earnshaw.papers.reproduction import Items, Reproduction
-from earnshaw.plots import Percentages, example_figure, percentage_figure, value_figure
+from earnshaw.numerics import TOLERANCES, percentage
+from earnshaw.numerics.statistics import counted_spread, two_means
+from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Source
+from earnshaw.papers.reproduction import Reproduction
+from earnshaw.plots import OURS, Proportion, bars, example_figure, value_figure
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.store import read_npz
 from earnshaw.symmetry import align
 
 PAPER = "spurious"
 PRINTED_RUNS = 1000
-Z_LIMIT = 4.0
 
 
 @dataclass(frozen=True)
@@ -37,9 +34,9 @@ class Row:
     objective: float
 
     @property
-    def setting(self) -> Setting:
+    def problem(self) -> TwoLayer:
         """The problem of this row."""
-        return Setting(TwoLayer(standard_teacher(self.k), students=self.n))
+        return TwoLayer(standard_teacher(self.k), students=self.n)
 
 
 def _rows(text: str, extra: int) -> tuple[Row, ...]:
@@ -102,211 +99,117 @@ def _runs(how: Reproduction) -> int:
     return how.count(full=1000, quick=200)
 
 
-def sweeps(how: Reproduction, settings: Sequence[Setting]) -> list[SweepResult]:
-    """Run or reuse one sweep per setting; tables and figures share them."""
-    results = []
-    for index, setting in enumerate(settings):
-        plan = Plan(settings=(setting,), runs=_runs(how), seed=how.seed)
-        results += run_plan(plan, _folder(how, setting), how.workers, how.part(index, len(settings)).progress)
-    return results
+def sweeps(how: Reproduction, problems: Sequence[TwoLayer]) -> list[SweepResult]:
+    """Sweep these problems, or take them from the folder, which tables and figures share."""
+    plan = Plan.of(problems, runs=_runs(how), seed=how.seed)
+    return run_plan(plan, how.out / "runs" / f"{_runs(how)}-seed{how.seed}", how.workers, how.progress)
 
 
-def _folder(how: Reproduction, setting: Setting) -> Path:
-    return how.out / "runs" / f"{setting.name}-{_runs(how)}-seed{how.seed}"
-
-
-def table_figure(rows: Sequence[Row], results: Sequence[SweepResult], path: Path) -> None:
-    """Draw a table's percentages, ours and the printed ones."""
-    percentages = [
-        Percentages(
-            f"k={row.k}, n={row.n}", result.summary.spurious_percent, result.summary.spurious_interval, row.percent
-        )
-        for row, result in zip(rows, results, strict=True)
+def _table(item: Item, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
+    results = sweeps(how, [row.problem for row in rows])
+    compared = [
+        line for row, result in zip(rows, results, strict=True) for line in compare_row(item, row, result.summary)
     ]
-    percentage_figure(percentages, f"Runs that end at spurious minima ({results[0].summary.runs} runs each)", path)
-
-
-def _table(item: str, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
-    results = sweeps(how, [row.setting for row in rows])
-    compared: list[Comparison] = []
-    for row, result in zip(rows, results, strict=True):
-        compared += compare_row(item, row, result.summary)
-    table_figure(rows, results, how.out / item)
+    drawn = [
+        Proportion(line.setting, line.ours or 0.0, line.interval, line.reference)
+        for line in compared
+        if line.quantity == "spurious_percent"
+    ]
+    title = f"Runs that end at spurious minima ({_runs(how)} runs each)"
+    bars({OURS: drawn}, title, how.out / item.name)
     return how.write(item, compared)
 
 
-def compare_row(item: str, row: Row, summary: Summary) -> list[Comparison]:
+def compare_row(item: Item, row: Row, summary: Summary) -> list[Comparison]:
     """Compare the three numbers of a printed row with a sweep of ours."""
     setting = f"k={row.k}, n={row.n}"
-    z = two_proportions(summary.spurious_percent / 100, summary.runs, row.percent / 100, PRINTED_RUNS)
-    test = f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}"
-    interval = summary.spurious_interval
-    rows = [
-        Comparison(
-            PAPER,
-            item,
-            setting,
-            "spurious_percent",
-            summary.spurious_percent,
-            row.percent,
-            test,
-            abs(z) <= Z_LIMIT,
-            interval,
-        )
+    percent, interval = summary.spurious_percent, summary.spurious_interval
+    return [
+        item.sampled(setting, "spurious_percent", percent, summary.runs, interval, row.percent, PRINTED_RUNS),
+        _compare_mean(item, row, summary, "min_eigenvalue", row.eigenvalue, row.eigenvalue_unit),
+        _compare_mean(item, row, summary, "objective", row.objective, 1e-3),
     ]
-    for quantity, printed, unit, mean, key in (
-        ("mean_min_eigenvalue", row.eigenvalue, row.eigenvalue_unit, summary.mean_min_eigenvalue, "min_eigenvalue"),
-        ("mean_objective", row.objective, 1e-3, summary.mean_objective, "objective"),
-    ):
-        rows.append(_compare_mean(item, setting, quantity, mean, printed, unit, row, summary, key))
-    return rows
 
 
-def _compare_mean(
-    item: str,
-    setting: str,
-    quantity: str,
-    mean: float | None,
-    printed: float,
-    unit: float,
-    row: Row,
-    summary: Summary,
-    key: str,
-) -> Comparison:
+def _compare_mean(item: Item, row: Row, summary: Summary, key: str, printed: float, unit: float) -> Comparison:
     """Compare means over spurious runs: a unit of the last printed digit (they are truncated) plus four standard errors."""
+    setting, quantity, mean = f"k={row.k}, n={row.n}", f"mean_{key}", getattr(summary, f"mean_{key}")
     if mean is None:
-        return Comparison(PAPER, item, setting, quantity, None, printed, "no spurious run of ours to average", True)
+        test = "no spurious run of ours to average"
+        return item.compare(setting, quantity, None, printed, Source.PRINTED, test, True)
     counts = np.array([family["count"] for family in summary.families], dtype=float)
-    values = np.array([family[key] for family in summary.families])
-    spread = math.sqrt(float(np.average((values - np.average(values, weights=counts)) ** 2, weights=counts)))
+    spread = counted_spread([family[key] for family in summary.families], counts)
     theirs = max(1.0, row.percent / 100 * PRINTED_RUNS)
     # Few runs may all have met one family: then the spread says nothing, and the known range of minima stands in for it.
     if counts.sum() < 10 or theirs < 10:
         spread = max(spread, 0.5 * printed)
-    limit = unit + Z_LIMIT * spread * math.sqrt(1 / counts.sum() + 1 / theirs)
-    difference = mean - printed
-    return Comparison(
-        PAPER,
-        item,
-        setting,
-        quantity,
-        mean,
-        printed,
-        f"difference {difference:+.2g}, limit {limit:.2g}",
-        abs(difference) <= limit,
-    )
+    limit = unit + Z_LIMIT * two_means(spread, counts.sum(), theirs)
+    test = f"difference {mean - printed:+.2g}, limit {limit:.2g}"
+    return item.within(setting, quantity, mean, printed, Source.PRINTED, limit, test)
 
 
 def table1(how: Reproduction) -> list[Comparison]:
     """Table 1: n = k = 6..20."""
-    return _table("table1", TABLE_1[:5] if how.quick else TABLE_1, how)
+    return _table(Item(PAPER, "table1"), TABLE_1[:5] if how.quick else TABLE_1, how)
 
 
 def table2(how: Reproduction) -> list[Comparison]:
     """Table 2: n = k + 1."""
-    return _table("table2", [row for row in TABLE_2 if row.k in (8, 13, 14)] if how.quick else TABLE_2, how)
+    rows = [row for row in TABLE_2 if row.k in (8, 13, 14)] if how.quick else TABLE_2
+    return _table(Item(PAPER, "table2"), rows, how)
 
 
 def figure1(how: Reproduction) -> list[Comparison]:
     """Figure 1: the empirical distribution of end values; compared through the share of runs below the gap at 1e-3..1e-2."""
+    item = Item(PAPER, "figure1")
     sizes = [size for size in FIGURE_1 if not how.quick or max(size) <= 12]
-    settings = [Setting(TwoLayer(standard_teacher(k), students=n)) for k, n in sizes]
-    sweeps(how, settings)
+    results = sweeps(how, [TwoLayer(standard_teacher(k), students=n) for k, n in sizes])
     printed = {(row.k, row.n): row.percent for row in TABLE_1 + TABLE_2}
     compared, curves = [], {}
-    for (k, n), setting in zip(sizes, settings, strict=True):
-        arrays = read_npz(_folder(how, setting) / f"{setting.name}.npz")
-        value = arrays["value"]
-        curves[f"k={k}, n={n}"] = value
-        share, theirs = float((value < 1e-3).mean()), 1 - printed[k, n] / 100
-        z = two_proportions(share, len(value), theirs, PRINTED_RUNS)
-        compared.append(
-            Comparison(
-                PAPER,
-                "figure1",
-                f"k={k}, n={n}",
-                "share_below_0.001",
-                share,
-                theirs,
-                f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}",
-                abs(z) <= Z_LIMIT,
-            )
-        )
+    for size, result in zip(sizes, results, strict=True):
+        words = result.summary.name
+        value = curves[words] = result.arrays["value"]
+        percent, interval = percentage(int((value < 1e-3).sum()), len(value))
         between = int(((value >= 1e-3) & (value < 1e-2)).sum())
-        compared.append(
-            Comparison(
-                PAPER, "figure1", f"k={k}, n={n}", "runs_between_0.001_and_0.01", between, 0, "equal", between == 0
-            )
-        )
-    value_figure(curves, how.out / "figure1")
-    return how.write("figure1", compared)
+        compared += [
+            item.sampled(
+                words, "percent_below_0.001", percent, len(value), interval, 100 - printed[size], PRINTED_RUNS
+            ),
+            item.within(words, "runs_between_0.001_and_0.01", between, 0, Source.READ_OFF, 0, "equal"),
+        ]
+    value_figure(curves, how.out / item.name)
+    return how.write(item, compared)
 
 
 def examples(how: Reproduction) -> list[Comparison]:
     """Examples 1 and 2: the printed matrices, polished, and how often a sweep of ours ends there."""
+    item = Item(PAPER, "examples")
     compared: list[Comparison] = []
     for example in EXAMPLES:
         n, k = example.weights.shape
-        setting = Setting(TwoLayer(standard_teacher(k), students=n))
-        energy = landscape(setting.problem)
+        problem = TwoLayer(standard_teacher(k), students=n)
+        energy = landscape(problem)
         point, norm, _ = settle(energy, example.weights)
-        rows = [
-            (
-                "largest_change_of_an_entry",
-                float(np.abs(point - example.weights).max()),
-                0.0,
-                "rounding of the printed entries, 5e-5",
-                5.1e-5,
-            ),
-            ("gradient_norm_polished", norm, 0.0, "at most 1e-14", 1e-14),
+        change = float(np.abs(point - example.weights).max())
+        rounding = "rounding of the printed entries"
+        compared += [
+            item.at_most(example.name, "largest_change_of_an_entry", change, 5.1e-5, rounding),
+            item.at_most(example.name, "gradient_norm_polished", norm, 1e-14),
         ]
-        for quantity, ours, printed, test, limit in rows:
-            compared.append(
-                Comparison(PAPER, "examples", example.name, quantity, ours, printed, test, abs(ours - printed) <= limit)
-            )
         eigenvalue = float(energy.spectrum(energy.point(point), extra_dimension=True)[0])
         objective = float(energy.value(energy.point(point)))
         for quantity, ours, printed in (
             ("min_eigenvalue", eigenvalue, example.eigenvalue_ge),
             ("objective", objective, example.objective_ge),
         ):
-            ok = printed <= ours <= 1.001 * printed
-            compared.append(
-                Comparison(
-                    PAPER,
-                    "examples",
-                    example.name,
-                    quantity,
-                    ours,
-                    printed,
-                    "printed bound holds and is tight to 0.1%",
-                    ok,
-                )
-            )
-        sweeps(how, [setting])
-        arrays = read_npz(_folder(how, setting) / f"{setting.name}.npz")
-        runs, found = arrays["value"], arrays["weights"]
-        hits = sum(align(setting.problem, weights, point, TOLERANCES.family) is not None for weights in found)
-        z = two_proportions(hits / len(runs), len(runs), example.runs / PRINTED_RUNS, PRINTED_RUNS)
-        compared.append(
-            Comparison(
-                PAPER,
-                "examples",
-                example.name,
-                "percent_of_runs",
-                100 * hits / len(runs),
-                100 * example.runs / PRINTED_RUNS,
-                f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}",
-                abs(z) <= Z_LIMIT,
-            )
-        )
+            test, ok = "printed bound holds and is tight to 0.1%", printed <= ours <= 1.001 * printed
+            compared.append(item.compare(example.name, quantity, ours, printed, Source.PRINTED, test, ok))
+        (result,) = sweeps(how, [problem])
+        here = [align(problem.symmetry, family.weights, point, TOLERANCES.family) for family in result.families]
+        hits = sum(family.count for family, found in zip(result.families, here, strict=True) if found is not None)
+        runs = result.summary.runs
+        percent, interval = percentage(hits, runs)
+        printed = 100 * example.runs / PRINTED_RUNS
+        compared.append(item.sampled(example.name, "percent_of_runs", percent, runs, interval, printed, PRINTED_RUNS))
         example_figure(point, example.weights, f"{example.name}: k={k}, n={n}", how.out / example.name.replace(" ", ""))
-    return how.write("examples", compared)
-
-
-ITEMS: Items = {
-    "table1": table1,
-    "table2": table2,
-    "figure1": figure1,
-    "examples": examples,
-}
+    return how.write(item, compared)

@@ -1,8 +1,8 @@
-"""Figures of charges: potentials, trajectories (also moving), recovery, and the errors of deep students."""
+"""Figures of charges: potentials, and trajectories, also moving."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from earnshaw.plots.movie import Progress, unseen, write_movie
-from earnshaw.plots.style import COLOURS, PAPER_COLOUR, common_style, figure
+from earnshaw.plots.style import COLOURS, common_style, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -166,86 +166,5 @@ def potential_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], radius
         axes.axvline(radius, color="grey", linestyle=":", linewidth=1)
         axes.set(
             xlabel="distance r", ylabel="potential", ylim=(0, 1.05), title="Potentials; dotted: radius of the ball"
-        )
-        axes.legend()
-
-
-@dataclass(frozen=True)
-class Bars:
-    """One bar of a chart: a label, the share in percent, and its 95% interval."""
-
-    label: str
-    percent: float
-    interval: tuple[float, float]
-
-
-def share_figure(groups: Mapping[str, Sequence[Bars]], title: str, path: Path) -> None:
-    """Draw shares in percent, with intervals, one colour a group; all groups have the same labels."""
-    labels = [bar.label for bar in next(iter(groups.values()))]
-    with figure(path, width=max(6.0, 1.5 + 0.55 * len(labels))) as (_, axes):
-        width = 0.8 / len(groups)
-        for index, (name, bars) in enumerate(groups.items()):
-            places = np.arange(len(bars)) + (index - 0.5 * (len(groups) - 1)) * width
-            heights = np.array([bar.percent for bar in bars])
-            low, high = np.array([bar.interval for bar in bars]).T
-            spread = [np.maximum(heights - low, 0), np.maximum(high - heights, 0)]
-            axes.bar(places, heights, width, color=COLOURS[index], alpha=0.8, label=name)
-            axes.errorbar(places, heights, yerr=spread, fmt="none", ecolor="dimgrey", capsize=2, linewidth=1)
-        axes.set_xticks(np.arange(len(labels)), [label.replace(", ", "\n") for label in labels], fontsize=8)
-        axes.grid(visible=False, axis="x")
-        axes.set(ylabel="instances (%)", ylim=(0, 105), title=title)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=len(groups))
-
-
-def width_figure(
-    ours: Mapping[int, Sequence[tuple[int, float, float]]],
-    printed: Mapping[int, Sequence[tuple[int, float]]],
-    note: str,
-    path: Path,
-) -> None:
-    """Draw the test error over the width, a colour for each depth: ours (width, mean, error), and the printed in black.
-
-    ``note`` says how ours were trained, below the axis.
-    """
-    styles = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-    with figure(path, width=7.4, height=4.6) as (_, axes):
-        for index, (depth, rows) in enumerate(sorted(ours.items())):
-            width, mean, error = np.array(rows).T
-            axes.errorbar(
-                width, mean, yerr=error, marker="o", capsize=3, color=COLOURS[index % 7], label=f"depth {depth}, ours"
-            )
-            if depth in printed:
-                width, value = np.array(printed[depth]).T
-                axes.plot(
-                    width,
-                    value,
-                    marker="D",
-                    markersize=4,
-                    color=PAPER_COLOUR,
-                    linestyle=styles[index % 5],
-                    linewidth=1,
-                    label=f"depth {depth}, printed",
-                )
-        axes.set(
-            xlabel=f"width\n{note}",
-            ylabel="mean squared test error",
-            xscale="log",
-            title="Students of deep tanh teachers",
-        )
-        everyone = [*ours.values(), *printed.values()]
-        ticks = sorted({int(row[0]) for rows in everyone for row in rows})
-        axes.set_xticks(ticks, [str(tick) for tick in ticks])
-        axes.minorticks_off()
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
-
-
-def training_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], limit: float, path: Path) -> None:
-    """Draw test errors (steps, mean) during training, and a black line at the printed limit."""
-    with figure(path) as (_, axes):
-        for label, (steps, error) in curves.items():
-            axes.plot(steps, error, label=label)
-        axes.axhline(limit, color=PAPER_COLOUR, linestyle="--", linewidth=1, label=f"printed: under {limit:g}")
-        axes.set(
-            yscale="log", xlabel="steps", ylabel="mean squared test error", title="Depth 2: students of tanh teachers"
         )
         axes.legend()

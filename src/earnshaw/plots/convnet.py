@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from earnshaw.plots.intervals import Curve
 from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, figure
 
 
 @dataclass(frozen=True)
-class Curves:
+class Losses:
     """Losses (moments, runs) at the steps ``step``, and which runs fail."""
 
     step: np.ndarray
@@ -20,7 +22,7 @@ class Curves:
     fails: np.ndarray
 
 
-def convergence_figure(curves: Curves, level: float, title: str, path: Path) -> None:
+def convergence_figure(curves: Losses, level: float, title: str, path: Path) -> None:
     """Draw the losses of runs on a log scale, one that succeeds and one that fails in bold, as in figure 1b."""
     with figure(path, height=4.4) as (_, axes):
         for fails, colour, label in (
@@ -41,7 +43,7 @@ def convergence_figure(curves: Curves, level: float, title: str, path: Path) -> 
         axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
 
 
-def _typical(curves: Curves, some: np.ndarray) -> int:
+def _typical(curves: Losses, some: np.ndarray) -> int:
     """Return the run in the middle, by its mean logarithm."""
     order = np.argsort(np.log(np.maximum(curves.value[:, some], 1e-17)).mean(0))
     return int(some[order[len(order) // 2]])
@@ -88,28 +90,14 @@ def approach_figure(step: np.ndarray, supplement: np.ndarray, law: np.ndarray, p
         axes.legend()
 
 
-@dataclass(frozen=True)
-class Share:
-    """The share of runs that end at the spurious minimum for one S/|a*|, with its interval and a reference value."""
-
-    ratio: float
-    share: float
-    interval: tuple[float, float]
-    reference: float | None = None
-
-
-def probability_figure(rows: Sequence[Share], limit: float, title: str, path: Path) -> None:
-    """Draw the probability of the spurious minimum against S/|a*|, and where that minimum ceases to exist."""
+def probability_figure(shares: Curve, references: Mapping[float, float], limit: float, title: str, path: Path) -> None:
+    """Draw the percentage of runs at the spurious minimum against S/|a*|, and where that minimum ceases to exist."""
     with figure(path) as (_, axes):
-        ratio, share = np.array([row.ratio for row in rows]), 100 * np.array([row.share for row in rows])
-        low, high = 100 * np.array([row.interval for row in rows]).T
-        axes.fill_between(ratio, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
-        axes.plot(ratio, share, "o-", color=COLOURS[0], markersize=4, label="earnshaw, with 95% interval")
-        known = [(row.ratio, 100 * row.reference) for row in rows if row.reference is not None]
-        if known:
-            axes.plot(
-                *zip(*known, strict=True), "D", color=PAPER_COLOUR, markersize=5, fillstyle="none", label="reference"
-            )
+        low, high = np.array(shares.interval).T
+        axes.fill_between(shares.at, low, high, color=COLOURS[0], alpha=0.2, linewidth=0)
+        axes.plot(shares.at, shares.value, "o-", color=COLOURS[0], markersize=4, label=shares.label)
+        known: dict[str, Any] = {"color": PAPER_COLOUR, "markersize": 5, "fillstyle": "none"}
+        axes.plot(list(references), list(references.values()), "D", label="measured apart from this code", **known)
         axes.axvline(limit, color=SPURIOUS, linewidth=1.2, linestyle="--")
         text = "from here on\nthere is no\nspurious\nminimum"
         axes.annotate(text, (limit, 30), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
@@ -117,33 +105,7 @@ def probability_figure(rows: Sequence[Share], limit: float, title: str, path: Pa
             xlabel=r"size of the second layer's start over the teacher's, $S/|a^*|$",
             ylabel="runs at the spurious minimum (%)",
             title=title,
+            xlim=(0, max(*shares.at, limit * 1.16)),
+            ylim=(-1, 60),
         )
-        axes.set(xlim=(0, max(ratio.max(), limit * 1.16)), ylim=(-1, 60))
         axes.legend()
-
-
-@dataclass(frozen=True)
-class Verdicts:
-    """How many starts of a kind ended at the global and at the spurious minimum."""
-
-    label: str
-    good: int
-    bad: int
-
-
-def theorem_figure(rows: Sequence[Verdicts], title: str, path: Path) -> None:
-    """Draw what became of the starts that each theorem speaks of, and of the others."""
-    with figure(path, height=1.4 + 0.34 * len(rows)) as (canvas, axes):
-        places = np.arange(len(rows))[::-1]
-        count = np.array([max(row.good + row.bad, 1) for row in rows])
-        good = np.array([row.good for row in rows]) / count * 100
-        bad = np.array([row.bad for row in rows]) / count * 100
-        axes.barh(places, good, 0.65, color=GLOBAL, alpha=0.85, label="global minimum")
-        axes.barh(places, bad, 0.65, left=good, color=SPURIOUS, alpha=0.85, label="spurious minimum")
-        for place, row in zip(places, rows, strict=True):
-            text = f"{row.good + row.bad} starts" if row.good + row.bad else "no such start"
-            axes.annotate(text, (101, place), va="center", fontsize=9)
-        axes.set_yticks(places, [row.label for row in rows])
-        axes.grid(visible=False, axis="y")
-        axes.set(xlabel="runs (%)", xlim=(0, 124), xticks=range(0, 101, 20), title=title)
-        canvas.legend(loc="outside lower center", ncols=2)

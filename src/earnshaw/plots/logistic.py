@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from earnshaw.plots.intervals import Curve, draw_curves
 from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
-
-MARKERS = "osD^"
 
 
 def training_curve(step: ArrayLike, value: ArrayLike, gradient: ArrayLike, descent_steps: int, path: Path) -> None:
@@ -46,60 +45,31 @@ def rho_figure(scale: ArrayLike, curves: Mapping[str, ArrayLike], checked: Mappi
         axes.legend()
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Success rates against sample sizes, with their 95% intervals."""
-
-    label: str
-    samples: Sequence[int]
-    rate: Sequence[float]
-    interval: Sequence[tuple[float, float]]
-
-
-def success_figure(curves: Sequence[Rates], title: str, path: Path) -> None:
-    """Draw the share of data sets on which all starts end at one point."""
+def success_figure(curves: Sequence[Curve], title: str, path: Path) -> None:
+    """Draw the percentage of data sets on which all starts end at one point, against the sample size."""
     with figure(path) as (_, axes):
-        for index, curve in enumerate(curves):
-            rate = 100 * np.asarray(curve.rate)
-            low, high = 100 * np.asarray(curve.interval).T
-            samples = np.asarray(curve.samples) + 0.01 * index * max(
-                max(c.samples) for c in curves
-            )  # apart, so that no bar hides another
-            error = [np.maximum(rate - low, 0), np.maximum(high - rate, 0)]
-            axes.errorbar(samples, rate, yerr=error, marker=MARKERS[index % 4], capsize=3, label=curve.label)
+        draw_curves(axes, curves, apart=0.01 * max(max(curve.at) for curve in curves))
         axes.set(xlabel="samples n", ylabel="data sets (%)", title=title, ylim=(-3, 105), xlim=(0, None))
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-@dataclass(frozen=True)
-class Errors:
-    """Mean relative errors against sample sizes, with standard errors."""
-
-    label: str
-    samples: Sequence[int]
-    error: Sequence[float]
-    spread: Sequence[float]
-
-
-def error_figure(curves: Sequence[Errors], path: Path) -> None:
-    """Draw estimation errors with the slope -1/2 beside them."""
+def error_figure(curves: Sequence[Curve], path: Path) -> None:
+    """Draw mean relative errors against the sample size, with the slope -1/2 beside them."""
     with figure(path) as (_, axes):
-        for curve, marker in zip(curves, itertools.cycle(MARKERS)):
-            axes.errorbar(curve.samples, curve.error, yerr=curve.spread, marker=marker, capsize=3, label=curve.label)
-        first = curves[0]
-        reference = np.asarray(first.samples, dtype=float)
-        line = 0.8 * first.error[-1] * np.sqrt(reference[-1] / reference)
-        axes.plot(reference, line, "--", color=PAPER_COLOUR, label=r"slope $-1/2$")
+        draw_curves(axes, curves)
+        first = np.asarray(curves[0].at, dtype=float)
+        line = 0.8 * curves[0].value[-1] * np.sqrt(first[-1] / first)
+        axes.plot(first, line, "--", color=PAPER_COLOUR, label=r"slope $-1/2$")
         axes.set(
             xscale="log", yscale="log", xlabel="samples n", ylabel="mean relative error", title="Error of the minimiser"
         )
-        axes.set_xticks(sorted({n for c in curves for n in c.samples}), minor=False)
+        axes.set_xticks(sorted({n for curve in curves for n in curve.at}), minor=False)
         axes.get_xaxis().set_major_formatter(lambda n, _: f"{n:g}")
         axes.minorticks_off()
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0], minor=False)
         axes.get_yaxis().set_major_formatter(lambda error, _: f"{error:g}")
-        low, high = min(min(c.error) for c in curves), max(max(c.error) for c in curves)
-        axes.set_ylim(0.6 * low, 1.6 * high)
+        errors = [error for curve in curves for error in curve.value]
+        axes.set_ylim(0.6 * min(errors), 1.6 * max(errors))
         axes.legend()
 
 
@@ -134,27 +104,6 @@ def tensor_figure(rows: Sequence[StartErrors], path: Path) -> None:
         axes.legend(loc="upper left", fontsize=8, ncols=3)
         low, high = axes.get_ylim()
         axes.set_ylim(low, high * 2.5)
-
-
-@dataclass(frozen=True)
-class Contest:
-    """Shares of starts that end at the best minimiser, for one setting."""
-
-    label: str
-    random: float
-    tensor: float
-
-
-def contest_figure(rows: Sequence[Contest], title: str, path: Path) -> None:
-    """Draw how often random and tensor starts reach the best end found."""
-    with figure(path, width=max(6.0, 1.0 + 0.8 * len(rows))) as (_, axes):
-        places = np.arange(len(rows))
-        axes.bar(places - 0.2, [100 * row.random for row in rows], 0.38, color=COLOURS[0], label="random starts")
-        axes.bar(places + 0.2, [100 * row.tensor for row in rows], 0.38, color=COLOURS[1], label="tensor start")
-        axes.set_xticks(places, [row.label for row in rows], fontsize=8)
-        axes.grid(visible=False, axis="x")
-        axes.set(ylabel="reach the best minimiser (%)", title=title, ylim=(0, 118))
-        axes.legend(loc="upper right", ncols=2)
 
 
 @dataclass(frozen=True)

@@ -96,12 +96,12 @@ def _matrix(figure: Figure, axes: Axes, minimum: ProvedMinimum) -> None:
     axes.set_xticks(np.arange(len(weights)), [str(i) for i in size])
     axes.set_yticks(np.arange(len(weights)), [str(i) for i in size])
     axes.set(xlabel="coordinate (teacher neurons are unit vectors)", ylabel="student neuron")
-    loss, curvature = _down(minimum.loss_ge), _down(minimum.eigenvalue_ge)
-    words = f"2. Proved (k = n = {len(weights)}): loss at least {loss},\ncurvature at least {curvature}, alone within {_down(minimum.alone_within)}"
+    loss, curvature = down(minimum.loss_ge), down(minimum.eigenvalue_ge)
+    words = f"2. Proved (k = n = {len(weights)}): loss at least {loss},\ncurvature at least {curvature}, alone within {down(minimum.alone_within)}"
     axes.set_title(words, fontsize=10, loc="left")
     figure.colorbar(image, ax=axes, shrink=0.85, label="weight")
 
 
-def _down(value: float) -> str:
+def down(value: float) -> str:
     """Return a proved lower bound with five digits after the point, rounded to the safe side."""
     return f"{math.floor(value * 1e5) / 1e5:.5f}"

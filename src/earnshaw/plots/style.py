@@ -23,7 +23,7 @@ GLOBAL, SPURIOUS = COLOURS[0], COLOURS[5]  # what became of a run, in every figu
 def common_style() -> AbstractContextManager[None]:
     """Return the context in which figures and animations are drawn."""
     import matplotlib as mpl
-    from cycler import cycler
+    from matplotlib.rcsetup import cycler
 
     settings: Any = {
         "font.size": 10,

@@ -40,7 +40,9 @@ def prove_convnet(
     from a double next to it.
     """
     if weights is not None:
-        raise InputError("a point was given, but the proof of a convolutional network is about all its stationary points")
+        raise InputError(
+            "a point was given, but the proof of a convolutional network is about all its stationary points"
+        )
     if max(problem.filter_size, problem.patches) > MAX_WEIGHTS:
         raise InputError(
             f"p = {problem.filter_size}, k = {problem.patches} is too large for a certificate; at most {MAX_WEIGHTS}"

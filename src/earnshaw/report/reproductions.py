@@ -1,4 +1,4 @@
-"""The sections on papers: ours and the printed numbers side by side."""
+"""The sections on papers: ours and the reference side by side, and what that is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from earnshaw.papers import Comparison
+from earnshaw.papers import Comparison, Source
 from earnshaw.report.page import Code, Figure, Folded, Part, Section, Table, Text
 
 
@@ -29,7 +29,8 @@ def reproduction_section(item: Reproduced) -> Section:
             row.setting,
             row.quantity.replace("_", " "),
             "-" if row.ours is None else f"{row.ours:.4g}",
-            f"{row.printed:.4g}",
+            f"{row.reference:.4g}",
+            row.source.word,
             row.test,
             "yes" if row.ok else "NO",
         ]
@@ -40,9 +41,11 @@ def reproduction_section(item: Reproduced) -> Section:
     parts: list[Part] = [Text(item.words)]
     parts += [Figure(path, caption) for path, caption in item.figures]
     if rows:
-        headings = ["setting", "quantity", "ours", "printed", "test", "agrees"]
+        headings = ["setting", "quantity", "ours", "reference", "which is", "test", "agrees"]
         words = f"{good} of {len(rows)} compared numbers agree"
-        table = Table(headings, rows, failed)
-        parts += [Folded(words, [table])] if item.folded else [Text(words + ":"), table]
+        kinds = {row.source for row in item.compared}
+        meaning = "; ".join(f"*{source.word}*: {source.value}" for source in Source if source in kinds)
+        table = [Table(headings, rows, failed), Text(f"What a reference is: {meaning}.")]
+        parts += [Folded(words, table)] if item.folded else [Text(words + ":"), *table]
     parts += [Text("To rerun this piece, in full:"), Code(item.command)]
     return Section(item.title, parts)

@@ -9,7 +9,7 @@ from pathlib import Path
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
 from earnshaw.experiments.engine import record_of
-from earnshaw.plots import Percentages, percentage_figure, value_figure
+from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest
@@ -87,8 +87,8 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
     known = [
         result for result in results if "CONVERGED" not in result.summary.outcomes and result.summary.spurious_interval
     ]
-    bars = [
-        Percentages(
+    drawn = [
+        Proportion(
             result.summary.name,
             result.summary.spurious_percent or 0.0,
             result.summary.spurious_interval or (0.0, 100.0),
@@ -98,14 +98,13 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
     ]
     if any(result.summary.spurious for result in known):
         title = f"Runs that end at spurious minima ({known[0].summary.runs} runs each)"
-        percentage_figure(bars, title, picture / "percentages")
+        bars({OURS: drawn}, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
         parts.append(
             Figure(picture / "percentages.svg", words + ("; diamonds are the paper's values." if printed else "."))
         )
     values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
-    early = all(result.summary.objective == "two-layer/relu" for result in results)
-    value_figure(values, picture / "values", early)
+    value_figure(values, picture / "values")
     parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
     return Section("Where the runs ended", parts)
 

@@ -253,9 +253,7 @@ class Sample:
         first, second = np.triu_indices(self.d)
         diagonal = first == second
         root = np.where(diagonal, 1.0, np.sqrt(2.0))
-        blocks = (
-            self.x[a : a + BLOCK, first] * self.x[a : a + BLOCK, second] * root for a in range(0, self.n, BLOCK)
-        )
+        blocks = (self.x[a : a + BLOCK, first] * self.x[a : a + BLOCK, second] * root for a in range(0, self.n, BLOCK))
         total, error = gram(blocks, self.x.size * self.d * arb(2) ** -900, 8 * UNIT)
         total[np.ix_(diagonal, diagonal)] -= self.shift
         return ((greatest(Near(total, error + 2 * UNIT * size(total))) + arb(self.shift)) / self.n).upper()

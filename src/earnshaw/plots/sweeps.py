@@ -1,52 +1,14 @@
-"""Figures of sweeps: how often runs end at spurious minima, and at which values."""
+"""Figures of sweeps: at which values runs end, a minimum's weights, and who wins the arena."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, PAPER_COLOUR, figure
-
-
-@dataclass(frozen=True)
-class Percentages:
-    """One bar: ours with its 95% interval, and the printed value where there is one."""
-
-    label: str
-    ours: float
-    interval: tuple[float, float]
-    printed: float | None = None
-
-
-def percentage_figure(rows: Sequence[Percentages], title: str, path: Path) -> None:
-    """Draw percentages with intervals, the paper's values as black marks."""
-    with figure(path, width=max(5.0, 1.5 + 0.55 * len(rows))) as (_, axes):
-        places = np.arange(len(rows))
-        ours = np.array([row.ours for row in rows])
-        low, high = np.array([row.interval for row in rows]).T
-        axes.bar(places, ours, 0.6, color=COLOURS[0], alpha=0.75, label="earnshaw, with 95% interval")
-        axes.errorbar(
-            places,
-            ours,
-            yerr=[np.maximum(ours - low, 0), np.maximum(high - ours, 0)],
-            fmt="none",
-            ecolor=COLOURS[5],
-            capsize=3,
-        )
-        printed = [(place, row.printed) for place, row in zip(places, rows, strict=True) if row.printed is not None]
-        if printed:
-            axes.plot(*zip(*printed, strict=True), "D", color=PAPER_COLOUR, markersize=5, label="printed in the paper")
-        axes.set_xticks(places, [row.label.replace(", ", "\n") for row in rows], fontsize=9)
-        axes.grid(visible=False, axis="x")
-        room = max(0.6, 0.5 * (5 - len(rows)))  # few bars are not made wide
-        axes.set_xlim(-room, len(rows) - 1 + room)
-        axes.set(
-            ylabel="runs (%)", title=title, ylim=(0, min(105.0, 1.15 * max(high.max(), *(p for _, p in printed), 1.0)))
-        )
-        axes.legend(loc="upper left")
+from earnshaw.plots.intervals import Proportion, bars, dots
+from earnshaw.plots.style import figure
 
 
 def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
@@ -61,12 +23,12 @@ def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
             y = np.concatenate([[0.0], share, [100.0]])
             axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
         axes.set(
-            xlabel="loss at the end of the run (runs on their way to the global minimum stop below 0.001)",
+            xlabel="loss at the end of the run (a run that is sure to reach the global minimum stops above it)",
             ylabel="runs that end at or below (%)",
             xlim=(-0.01 * top, 1.05 * top),
             ylim=(0, 102),
         )
-        axes.set_title("Where gradient descent ends")
+        axes.set_title("Where runs end")
         axes.legend(loc="lower right", fontsize=9)
 
 
@@ -91,3 +53,15 @@ def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: 
         axes.set_xticks(range(d))
         axes.set_yticks(range(n))
         canvas.colorbar(image, ax=axes, shrink=0.8, label="weight")
+
+
+def arena_figure(
+    standings: Mapping[str, Sequence[Proportion]], costs: Sequence[str], label: str, title: str, path: Path
+) -> None:
+    """Draw the share of runs at the global minimum, by optimiser: over the sizes, or, for a single one, with the costs."""
+    axis = "runs at the global minimum (%)"
+    if len(next(iter(standings.values()))) > 1:
+        dots(standings, label, title, path, axis)
+        return
+    rows = [Proportion(name, only.percent, only.interval) for name, (only,) in standings.items()]
+    bars({"": rows}, title, path, axis=f"{axis}, and the median cost of a run", notes=costs)

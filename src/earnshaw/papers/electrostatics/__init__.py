@@ -1,0 +1,3 @@
+"""Panigrahy, Rahimi, Sachdeva & Zhang (2018), Convergence results for neural networks via electrostatics."""
+
+PAPER = "electrostatics"
