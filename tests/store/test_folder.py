@@ -1,4 +1,4 @@
-"""A run folder belongs to one computation and to one process at a time."""
+"""A run folder belongs to one computation and to one process at a time, can be extended, and believes no foreign piece."""
 
 import json
 
@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.store import RunFolder, digest, write_json
+from earnshaw.store import RunFolder, read_manifest, write_json
+from earnshaw.store.folder import FORMAT, difference
 
-IDENTITY = {"kind": "sweep", "seed": 0}
-PLAN = {"batch": 32}
+COMMON = {"seed": 0, "start": {"kind": "xavier"}}
+SETTING = {"identity": {"problem": {"k": 2}}, "runs": 600, "plan": {"batch": 32}}
+ARRAYS = {"x": np.arange(3), "y": np.array([[0.5, np.nan]])}
+
+
+def folder(path, common=COMMON, kind="sweep", **settings):
+    return RunFolder(path, kind, common, settings or {"a": SETTING})
 
 
 def snapshot(path):
@@ -18,93 +24,142 @@ def snapshot(path):
     }
 
 
+def refused(path, match, **more):
+    """Assert that opening is refused with these words, and that nothing is touched."""
+    before = snapshot(path)
+    with pytest.raises(InputError, match=match), folder(path, **more):
+        pass
+    assert snapshot(path) == before
+
+
 def test_a_new_folder_gets_a_manifest(tmp_path):
-    with RunFolder(tmp_path / "deep" / "run", IDENTITY, PLAN) as folder:
-        assert not folder.resumed
-        assert not folder.has("piece")
-        folder.put("piece", {"x": np.arange(3)})
-        assert folder.has("piece")
-        assert np.array_equal(folder.get("piece")["x"], np.arange(3))
+    with folder(tmp_path / "deep" / "run") as run:
+        assert run.get("a", 0, 3) is None
+        run.put("a", 0, 3, ARRAYS)
+        found = run.get("a", 0, 3)
+        assert found is not None
+        assert all(np.array_equal(found[name], ARRAYS[name], equal_nan=True) for name in ARRAYS)
     manifest = json.loads((tmp_path / "deep" / "run" / "manifest.json").read_text())
-    assert manifest["hash"] == digest(IDENTITY)
-    assert (manifest["identity"], manifest["plan"]) == (IDENTITY, PLAN)
+    assert manifest == {"format": FORMAT, "kind": "sweep", "common": COMMON, "settings": {"a": SETTING}}
+    assert read_manifest(tmp_path / "deep" / "run") == manifest
 
 
 def test_the_same_computation_resumes_with_the_plan_it_began_with(tmp_path):
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN) as folder:
-        folder.put("piece", {"x": np.arange(3)})
-    with RunFolder(tmp_path / "run", IDENTITY, {"batch": 7}) as folder:
-        assert folder.resumed
-        assert folder.plan == PLAN
-        assert folder.has("piece")
+    with folder(tmp_path) as run:
+        run.put("a", 0, 3, ARRAYS)
+    with folder(tmp_path, a=SETTING | {"plan": {"batch": 7}}) as run:
+        assert run.settings["a"]["plan"] == {"batch": 32}
+        assert run.get("a", 0, 3) is not None
 
 
-def test_another_computation_is_refused_and_nothing_is_touched(tmp_path):
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN) as folder:
-        folder.put("piece", {"x": np.arange(3)})
-    before = snapshot(tmp_path)
-    with pytest.raises(InputError, match="holds another computation"), RunFolder(tmp_path / "run", {"seed": 1}, PLAN):
+def test_settings_and_runs_can_be_added(tmp_path):
+    with folder(tmp_path) as run:
+        run.put("a", 0, 3, ARRAYS)
+    with folder(tmp_path, b=SETTING | {"runs": 5}):
         pass
-    assert snapshot(tmp_path) == before
+    assert list(read_manifest(tmp_path)["settings"]) == ["a", "b"]
+    with folder(tmp_path, a=SETTING | {"runs": 1200}) as run:
+        assert run.get("a", 0, 3) is not None, "more runs do not change those that are there"
+    assert read_manifest(tmp_path)["settings"]["a"]["runs"] == 1200
+    refused(tmp_path, "a has 1200 runs there, and 600 were asked for")
 
 
-@pytest.mark.parametrize("change", [{"format": "other-1"}, {"identity": {"seed": 5}}, {"hash": "0" * 64}])
-def test_an_edited_manifest_is_refused(tmp_path, change):
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN):
+def test_another_computation_is_refused_by_what_differs(tmp_path):
+    with folder(tmp_path / "run") as run:
+        run.put("a", 0, 3, ARRAYS)
+    run = tmp_path / "run"
+    refused(run, "seed is 0 there, and 1 was asked for", common=COMMON | {"seed": 1})
+    refused(run, "start.kind is xavier there, and sphere", common=COMMON | {"start": {"kind": "sphere"}})
+    refused(run, "the kind of work is sweep there, and fit", kind="fit")
+    refused(run, "a.problem.k is 2 there, and 3", a=SETTING | {"identity": {"problem": {"k": 3}}})
+
+
+def test_differences_are_named_in_words():
+    assert difference({"a": [1, 2]}, {"a": [1, 2]}) is None
+    assert difference({"step": (0.1).hex()}, {"step": (0.2).hex()}) == "step is 0.1 there, and 0.2 was asked for"
+    assert difference({"a": {"b": 1}}, {}) == "a is {'b': 1} there, and None was asked for"
+    assert "another value" in str(difference({"x": "y", "v": list(range(99))}, {"x": "y", "v": [1]}))
+
+
+@pytest.mark.parametrize("change", [{"format": "earnshaw-run-1"}, {"settings": 5}, {"common": {"seed": 5}}])
+def test_an_old_or_edited_manifest_is_refused(tmp_path, change):
+    with folder(tmp_path):
         pass
-    manifest = tmp_path / "run" / "manifest.json"
-    write_json(manifest, json.loads(manifest.read_text()) | change)
-    before = snapshot(tmp_path)
-    with pytest.raises(InputError, match="holds"), RunFolder(tmp_path / "run", IDENTITY, PLAN):
-        pass
-    assert snapshot(tmp_path) == before
+    write_json(tmp_path / "manifest.json", read_manifest(tmp_path) | change)
+    refused(tmp_path, "another program or version|damaged|holds another computation")
 
 
 @pytest.mark.parametrize("content", ["[]", "{", "3"])
 def test_a_damaged_manifest_is_refused(tmp_path, content):
     (tmp_path / "manifest.json").write_text(content)
-    before = snapshot(tmp_path)
-    with pytest.raises(InputError), RunFolder(tmp_path, IDENTITY, PLAN):
-        pass
-    assert snapshot(tmp_path) == before
+    refused(tmp_path, "manifest")
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "other lanes", "other setting", "other seed"])
+def test_a_piece_that_is_not_what_it_should_be_counts_as_missing(tmp_path, damage):
+    with folder(tmp_path / "other", common=COMMON | {"seed": 1}) as run:
+        run.put("a", 0, 3, ARRAYS)
+    with folder(tmp_path / "run", a=SETTING, b=SETTING) as run:
+        run.put("a", 0, 3, ARRAYS)
+        run.put("a", 3, 6, ARRAYS)
+        run.put("b", 0, 3, ARRAYS)
+        file = tmp_path / "run" / "pieces" / "a-00000000.npz"
+        content = bytearray(file.read_bytes())
+        if damage == "flip":
+            content[len(content) // 2] ^= 1
+        elif damage == "truncate":
+            del content[-20:]
+        else:
+            source = {"other lanes": "run/pieces/a-00000003.npz", "other setting": "run/pieces/b-00000000.npz"}
+            content = (tmp_path / source.get(damage, "other/pieces/a-00000000.npz")).read_bytes()
+        file.write_bytes(content)
+        assert run.get("a", 0, 3) is None
+        assert run.get("a", 3, 6) is not None
+
+
+def test_dropping_the_pieces_of_a_setting_leaves_those_of_others(tmp_path):
+    with folder(tmp_path, **{"k1-n1": SETTING, "k1-n1-adam-0.01": SETTING}) as run:
+        for name in ("k1-n1", "k1-n1-adam-0.01"):
+            run.put(name, 0, 3, ARRAYS)
+            run.put(name, 0, 3, ARRAYS, "-stage0001")
+        run.drop_pieces("k1-n1")
+        assert sorted(file.name for file in (tmp_path / "pieces").iterdir()) == [
+            "k1-n1-adam-0.01-00000000-stage0001.npz",
+            "k1-n1-adam-0.01-00000000.npz",
+        ]
 
 
 def test_a_folder_in_use_is_refused_and_free_afterwards(tmp_path):
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN):
-        with pytest.raises(InputError, match="another process"), RunFolder(tmp_path / "run", IDENTITY, PLAN):
-            pass
-        with pytest.raises(InputError, match="another process"), RunFolder(tmp_path / "run", IDENTITY, PLAN):
-            pass
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN) as folder:
-        assert folder.resumed
+    with folder(tmp_path / "run"):
+        for _ in range(2):
+            with pytest.raises(InputError, match="another process"), folder(tmp_path / "run"):
+                pass
+    with folder(tmp_path / "run"):
+        pass
 
 
 def test_the_lock_is_released_when_the_work_fails(tmp_path):
     def work():
-        with RunFolder(tmp_path / "run", IDENTITY, PLAN):
+        with folder(tmp_path / "run"):
             raise RuntimeError("boom")
 
     with pytest.raises(RuntimeError, match="boom"):
         work()
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN):
+    with folder(tmp_path / "run"):
         pass
 
 
 def test_somebody_elses_folder_is_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("years of work")
-    before = snapshot(tmp_path)
-    with pytest.raises(InputError, match="not a run folder"), RunFolder(tmp_path, IDENTITY, PLAN):
-        pass
-    assert snapshot(tmp_path) == before
+    refused(tmp_path, "not a run folder")
 
 
 def test_pieces_of_unknown_origin_are_not_taken_over(tmp_path):
     """Without its manifest nobody knows which computation a piece belongs to."""
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN) as folder:
-        folder.put("piece", {"x": np.arange(3)})
+    with folder(tmp_path / "run") as run:
+        run.put("a", 0, 3, ARRAYS)
     (tmp_path / "run" / "manifest.json").unlink()
-    with pytest.raises(InputError, match="not a run folder"), RunFolder(tmp_path / "run", {"seed": 1}, PLAN):
-        pass
+    refused(tmp_path / "run", "not a run folder")
 
 
 def test_a_folder_abandoned_before_its_manifest_is_begun_again(tmp_path):
@@ -112,14 +167,14 @@ def test_a_folder_abandoned_before_its_manifest_is_begun_again(tmp_path):
     (tmp_path / "run" / "pieces").mkdir(parents=True)
     (tmp_path / "run" / ".lock").touch()
     (tmp_path / "run" / ".manifest.json.abc123.tmp").write_text("{")
-    with RunFolder(tmp_path / "run", IDENTITY, PLAN) as folder:
-        assert not folder.resumed
+    with folder(tmp_path / "run"):
+        assert not list((tmp_path / "run").glob(".manifest*"))
 
 
 def test_an_unwritable_place_is_a_sentence(tmp_path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="cannot write to"), RunFolder(tmp_path / "file" / "run", IDENTITY, PLAN):
+    with pytest.raises(InputError, match="cannot write to"), folder(tmp_path / "file" / "run"):
         pass
-    with pytest.raises(InputError, match="not a run folder"), RunFolder(tmp_path / "file", IDENTITY, PLAN):
+    with pytest.raises(InputError, match="not a run folder"), folder(tmp_path / "file"):
         pass
     assert (tmp_path / "file").read_text() == "x"
