@@ -221,4 +221,4 @@ def _together(problem: TwoLayer, sweeps: list[dict[str, np.ndarray]]) -> tuple[l
     lane = np.concatenate([arrays["run"] for arrays in sweeps]).astype(int)
     weights = np.concatenate([arrays["weights"] for arrays in sweeps])
     value = np.concatenate([arrays["value"][arrays["run"]] for arrays in sweeps])
-    return families_of(problem, weights, value), owner, lane
+    return families_of(problem, weights, value, np.arange(len(weights))), owner, lane

@@ -117,7 +117,9 @@ def _families(folder: Path, name: str) -> list[Target]:
     problem = _problem(folder, arrays, arrays["weights"].shape)
     points = list(arrays["family_weights"])
     saddles = arrays["saddle_weights"]
-    points += [family.weights for family in group(problem, saddles, arrays["value"][arrays["saddle_run"]])]
+    run = arrays["saddle_run"]
+    grouped = group(problem.symmetry, saddles, arrays["value"][run], runs=run, scale=problem.scale)
+    points += [family.weights for family in grouped]
     return [_target(str(folder), name, index, problem, point) for index, point in enumerate(points)]
 
 
@@ -183,7 +185,7 @@ def _in_basins(plan: Plan, setting: Setting, folder: Path, proofs: list[Proof]) 
         proof = proofs[family] if proofs else None
         if proof is None or proof.verdict is not Verdict.PROVED_MINIMUM:
             continue
-        found = align(setting.problem, weights, arrays["family_weights"][family], TOLERANCES.family)
+        found = align(setting.problem.symmetry, weights, arrays["family_weights"][family], TOLERANCES.family)
         step = plan.descent.step / 2.0 ** int(arrays["halvings"][run])
-        inside += found is not None and proof.basin_holds(last[found[0]][:, found[1]], step)
+        inside += found is not None and proof.basin_holds(found.move(last), step)
     return inside

@@ -18,6 +18,7 @@ from earnshaw.problems import TwoLayer
 from earnshaw.store import canonical_json, read_json
 from earnshaw.symmetry import Family
 from earnshaw.symmetry import families as group
+from earnshaw.symmetry.copies import describe
 from earnshaw.threads import one_blas_thread
 
 
@@ -54,18 +55,23 @@ def families(runs: Runs) -> list[Family]:
 
     Usually called with ``runs.spurious``.
     """
-    return families_of(runs.problem, runs.weights, runs.value)
+    return families_of(runs.problem, runs.weights, runs.value, runs.run)
 
 
-def families_of(problem: TwoLayer, points: np.ndarray, values: np.ndarray) -> list[Family]:
-    """Group points (count, *shape) with their losses as :func:`families` does."""
+def families_of(problem: TwoLayer, points: np.ndarray, values: np.ndarray, runs: np.ndarray) -> list[Family]:
+    """Group points (count, *shape) with their losses, of these runs, as :func:`families` does."""
     energy = landscape(problem)
     with one_blas_thread():
         standard = np.asarray(energy.standard(jnp.asarray(points)))
-        return [
-            dataclasses.replace(family, min_eigenvalue=_smallest(energy, family.weights))
-            for family in group(problem, standard, values)
-        ]
+        found = group(
+            problem.symmetry,
+            standard,
+            values,
+            runs=runs,
+            scale=problem.scale,
+            describe=lambda point: describe(problem, point),
+        )
+        return [dataclasses.replace(f, min_eigenvalue=_smallest(energy, f.weights)) for f in found]
 
 
 def _smallest(energy: TwoLayerLandscape, point: np.ndarray) -> float:
@@ -74,11 +80,11 @@ def _smallest(energy: TwoLayerLandscape, point: np.ndarray) -> float:
     return float(spectrum[np.argsort(np.abs(spectrum), kind="stable")[energy.gauge :]].min())
 
 
-def with_eigenvalues(runs: Runs, members: np.ndarray, found: list[Family]) -> Runs:
-    """Return the runs with each family's smallest eigenvalue entered for its members (positions among ``members``)."""
+def with_eigenvalues(runs: Runs, found: list[Family]) -> Runs:
+    """Return the runs, all from 0, with each family's smallest eigenvalue entered for its members."""
     eigenvalues = runs.min_eigenvalue.copy()
     for family in found:
-        eigenvalues[members[family.members]] = family.min_eigenvalue
+        eigenvalues[family.members] = family.min_eigenvalue
     return dataclasses.replace(runs, min_eigenvalue=eigenvalues)
 
 
@@ -98,16 +104,11 @@ def summarise(runs: Runs, found: list[Family], seed: int) -> Summary:
         mean_objective=float(spurious.value.mean()) if len(spurious) else None,
         mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,
         best_objective=None if not len(ended) else float(ended.value.min()),
-        families=tuple(_family_record(family) for family in found),
+        families=tuple(family.to_json() for family in found),
         steps=int(runs.steps.sum()),
         decided_by_value_test=int(runs.by_value.sum()),
         restarted=int((runs.halvings > 0).sum()),
     )
-
-
-def _family_record(family: Family) -> dict[str, Any]:
-    record = {"count": family.count, "objective": family.objective, "min_eigenvalue": family.min_eigenvalue}
-    return record | ({"name": family.name} if family.name else {})
 
 
 def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str, np.ndarray]:
@@ -116,7 +117,7 @@ def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str
     ``weights``, ``last_weights``, ``run`` and ``family`` describe the runs that ended at a minimum that is not (known to
     be) global; ``saddle_weights`` and ``saddle_run`` those at saddles; the others have one entry per run.
     """
-    family = np.zeros(len(kept), dtype=np.int64)
+    family = np.zeros(len(runs), dtype=np.int64)
     for index, member in enumerate(found):
         family[member.members] = index
     saddles = np.flatnonzero(runs.outcome == Outcome.SADDLE.code)
@@ -124,7 +125,7 @@ def result_arrays(runs: Runs, kept: np.ndarray, found: list[Family]) -> dict[str
         "weights": runs.weights[kept],
         "last_weights": runs.last_weights[kept],
         "run": runs.run[kept],
-        "family": family,
+        "family": family[kept],
         "family_weights": np.array([f.weights for f in found]).reshape(-1, *runs.weights.shape[1:]),
         "saddle_weights": runs.weights[saddles],
         "saddle_run": runs.run[saddles],

@@ -109,7 +109,7 @@ def sweep(
 def _with_families(runs: Runs) -> tuple[Runs, np.ndarray, list]:
     kept = np.flatnonzero(np.isin(runs.outcome, [outcome.code for outcome in KEPT]))
     found = families(runs[kept])
-    return with_eigenvalues(runs, kept, found), kept, found
+    return with_eigenvalues(runs, found), kept, found
 
 
 def _count(workers: int | None) -> int:

@@ -286,7 +286,7 @@ def examples(how: Reproduction) -> list[Comparison]:
         sweeps(how, [setting])
         arrays = read_npz(_folder(how, setting) / f"{setting.name}.npz")
         runs, found = arrays["value"], arrays["weights"]
-        hits = sum(align(setting.problem, weights, point, TOLERANCES.family) is not None for weights in found)
+        hits = sum(align(setting.problem.symmetry, weights, point, TOLERANCES.family) is not None for weights in found)
         z = two_proportions(hits / len(runs), len(runs), example.runs / PRINTED_RUNS, PRINTED_RUNS)
         compared.append(
             Comparison(
