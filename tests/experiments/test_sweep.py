@@ -101,7 +101,7 @@ def test_the_arrays_are_what_the_command_promises(finished):
     np.testing.assert_allclose(energy.value(arrays["weights"]), arrays["value"][arrays["run"]], atol=1e-15)
     assert np.abs(np.asarray(energy.gradient(arrays["weights"]))).max() < 1e-13
     assert arrays["family_weights"].shape == (1, 6, 6)
-    assert all(align(SIX, weights, arrays["family_weights"][0], 1e-6) is not None for weights in arrays["weights"])
+    assert all(align(SIX.symmetry, weights, arrays["family_weights"][0], 1e-6) is not None for weights in arrays["weights"])
     assert int(arrays["steps"].sum()) == read_json(path / "k6-n6.json")["steps"]
 
 

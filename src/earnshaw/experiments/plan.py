@@ -179,7 +179,7 @@ class Plan(Work):
         runs = Runs.join([Runs.of_arrays(setting.problem, arrays) for arrays in pieces])
         runs, found = with_families(runs, self.seed)
         problem = {"problem": np.array(canonical_json(setting.problem.to_json()))}
-        files = {"": runs.arrays() | problem | pack(found, len(runs))}
+        files = {"": runs.arrays() | problem | pack(found, len(runs), setting.problem.shape)}
         if self.stopping.trace:
             files["-trace"] = {n: np.concatenate([arrays[f"trace_{n}"] for arrays in pieces]) for n in TRACE}
         return Finished(summarise(runs, found, setting, self.seed).to_json(), files)

@@ -169,6 +169,6 @@ def _in_basin(result: SweepResult, family: Family, proof: Proof) -> int:
     runs = result.runs.of(family.members)
     lengths = float(step) / 2.0**runs.halvings
     return sum(
-        proof.basin_holds(last[rows][:, columns], float(length))
-        for last, rows, columns, length in zip(runs.last_weights, *family.alignments, lengths, strict=True)
+        proof.basin_holds(alignment.move(last), float(length))
+        for last, alignment, length in zip(runs.last_weights, family.alignments, lengths, strict=True)
     )

@@ -16,7 +16,7 @@ from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import proportion_interval
 from earnshaw.problems import TwoLayer
-from earnshaw.symmetry import Family
+from earnshaw.symmetry import Family, FamilyRecord
 from earnshaw.symmetry import families as group
 from earnshaw.symmetry.copies import describe
 from earnshaw.threads import one_blas_thread
@@ -46,7 +46,7 @@ class Summary:
     mean_objective: float | None
     mean_min_eigenvalue: float | None
     best_objective: float | None
-    families: tuple[Family, ...]
+    families: tuple[FamilyRecord, ...]
     steps: int
     decided_by_value_test: int
     restarted: int
@@ -87,7 +87,7 @@ class Summary:
         read = {
             "sizes": sizes,
             "spurious_interval": None if interval is None else tuple(interval),
-            "families": tuple(Family.from_json(family) for family in record["families"]),
+            "families": tuple(FamilyRecord.from_json(family) for family in record["families"]),
         }
         return cls(**{name: read.get(name, record.get(name)) for name in names})
 
@@ -102,7 +102,7 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
     problem = runs.problem
     with one_blas_thread():
         standard = np.asarray(energy.standard(jnp.asarray(runs.weights)))
-        names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else None
+        names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
         found = group(problem.symmetry, standard, runs.value, runs=runs.run, scale=problem.scale, describe=names)
         places = {int(run): place for place, run in enumerate(runs.run)}
         return [

@@ -18,6 +18,9 @@ class Tolerances:
     dead_neuron : a neuron shorter than this (same units) has died.
     strict : a smallest eigenvalue above this is positive, below minus this negative.
     family : two polished points closer than this, under a declared symmetry, are one.
+    anchor : entries of a teacher, or protons' coordinates, closer than this are equal.
+    copy : a share of a teacher neuron in a student neuron below this is none, and shares closer than this are equal.
+    leaves : so many candidates are tried, of each kind, before two points count as different.
     """
 
     global_value: float = 1e-10
@@ -28,6 +31,9 @@ class Tolerances:
     dead_neuron: float = 1e-6
     strict: float = 1e-9
     family: float = 1e-6
+    anchor: float = 1e-12
+    copy: float = 1e-6
+    leaves: int = 2000
 
 
 TOLERANCES = Tolerances()

@@ -1,6 +1,17 @@
 """Symmetry: which points of a landscape are one and the same, and how often each was reached."""
 
-from earnshaw.symmetry.families import Family, families
-from earnshaw.symmetry.permutations import align, canonical
+from earnshaw.symmetry.families import Family, FamilyRecord, families, pack, unpack
+from earnshaw.symmetry.permutations import Alignment, Automorphisms, align, automorphisms, canonical
 
-__all__ = ["Family", "align", "canonical", "families"]
+__all__ = [
+    "Alignment",
+    "Automorphisms",
+    "Family",
+    "FamilyRecord",
+    "align",
+    "automorphisms",
+    "canonical",
+    "families",
+    "pack",
+    "unpack",
+]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
 
 Array = NDArray[np.float64]
-_TOLERANCE = 1e-6
 
 
 def describe(problem: TwoLayer, point: Array) -> str | None:
@@ -27,14 +27,14 @@ def describe(problem: TwoLayer, point: Array) -> str | None:
     if problem.teachers > problem.dimension or np.linalg.matrix_rank(problem.teacher) < problem.teachers:
         return None
     shares = np.linalg.lstsq(problem.teacher.T, weights.T, rcond=None)[0].T  # weights = shares @ teacher
-    if np.abs(shares @ problem.teacher - weights).max() > _TOLERANCE * np.abs(problem.teacher).max():
+    if np.abs(shares @ problem.teacher - weights).max() > TOLERANCES.copy * np.abs(problem.teacher).max():
         return None
-    used = np.abs(shares) > _TOLERANCE
+    used = np.abs(shares) > TOLERANCES.copy
     if (used.sum(axis=0) > 1).any() or not used.any():
         return None
     sizes = []
     for row, mask in zip(shares, used, strict=True):
-        if mask.any() and (np.ptp(row[mask]) > _TOLERANCE or not (problem.activation.odd or row[mask][0] > 0)):
+        if mask.any() and (np.ptp(row[mask]) > TOLERANCES.copy or not (problem.activation.odd or row[mask][0] > 0)):
             return None
         sizes.append(int(mask.sum()))
     copies, averages = sizes.count(1), sorted((size for size in sizes if size > 1), reverse=True)

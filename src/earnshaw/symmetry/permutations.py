@@ -1,251 +1,186 @@
-"""Equality of points up to the permutations that a two-layer landscape does not see.
+"""Equality of points up to the permutations of rows and columns that a problem declares.
 
-The loss is unchanged by permuting student neurons of equal output weight, and by permuting coordinates in a way that
-permutes the teacher's neurons of equal output weight. Stack the student's rows on the teacher's: both kinds are then
-permutations of rows (within a class) and of columns of one matrix, and "equal up to symmetry" is isomorphism of two
-bipartite graphs whose edges are coloured by the matrix entries. It is decided by colour refinement with backtracking
-(individualise one vertex, refine, repeat), and every answer is verified on the numbers themselves.
+A loss is unchanged by exchanging rows of a point (neurons) of one class, and by exchanging columns (coordinates) in a way
+that only exchanges anchors (teacher neurons, protons) of one class. Stack the point's rows on the anchors: both kinds are
+then permutations of rows, within a class, and of columns of one matrix, and "equal up to symmetry" is isomorphism of two
+graphs whose edges are coloured by the entries (:mod:`earnshaw.symmetry.graphs`). Equality within a tolerance is not
+transitive, so colours only propose: every answer is verified on the numbers themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.problems import TwoLayer
+from earnshaw.numerics import TOLERANCES
+from earnshaw.problems import Symmetry
+from earnshaw.symmetry.graphs import Graphs, Order, clusters
 
 Array = NDArray[np.float64]
-Colours = NDArray[np.uint64]
-MAX_LEAVES = 2000
-_TEACHER = 1e-12  # entries of the teacher closer than this are equal
 
 
-def align(problem: TwoLayer, weights: Array, target: Array, tolerance: float) -> tuple[NDArray, NDArray] | None:
-    """Return (neurons, coordinates) with ``weights[neurons][:, coordinates]`` within tolerance of target, or None.
+class Alignment(NamedTuple):
+    """A permutation of a point's rows (n,) and columns (d + extra,): entry i is what comes to place i."""
 
-    The distance is Frobenius; the permutations are symmetries of the problem's landscape. Points with trained output
-    weights, (n, d + 1), keep them in the last column.
+    rows: Order
+    columns: Order
+
+    def move(self, point: Array) -> Array:
+        """Return the point with its rows and columns in this order."""
+        return point[self.rows][:, self.columns]
+
+    def then(self, other: Alignment) -> Alignment:
+        """Return both in turn: ``a.then(b).move(x) == b.move(a.move(x))``."""
+        return Alignment(self.rows[other.rows], self.columns[other.columns])
+
+
+@dataclass(frozen=True)
+class Automorphisms:
+    """The declared symmetries that leave a point where it is, to tolerance: generators of the group, and its order."""
+
+    generators: tuple[Alignment, ...]
+    order: int
+
+
+def align(symmetry: Symmetry, point: Array, target: Array, tolerance: float) -> Alignment | None:
+    """Return a declared symmetry that moves the point to within tolerance (Frobenius) of the target, or None.
+
+    Points are (n, d + extra); extra columns, such as trained output weights, stay last.
     """
-    graph = _Graphs(problem, weights, target, tolerance)
-    for whole_cells in (True, False):
-        for _, (rows, columns) in zip(range(MAX_LEAVES), graph.isomorphisms(whole_cells), strict=False):
-            neurons, places = rows[: problem.students], _with_outputs(problem, columns)
-            if np.linalg.norm(weights[neurons][:, places] - target) <= tolerance:
-                return neurons, places
-    return None
+    graphs = _graphs(symmetry, np.stack([point, target]), tolerance)
+    return _verified(symmetry, graphs, point, target, tolerance)
 
 
-def _with_outputs(problem: TwoLayer, columns: NDArray) -> NDArray:
-    """Return the places of a point's columns when its coordinates are permuted: the output weights stay last."""
-    return np.concatenate([columns, [problem.dimension]]) if problem.trainable_output else columns
+def canonical(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Array:
+    """Return the representative of the point's class: equal points up to symmetry give equal results to tolerance."""
+    return canonical_alignment(symmetry, point, tolerance).move(point)
 
 
-def canonical(problem: TwoLayer, weights: Array, tolerance: float = 1e-6) -> Array:
-    """Return the representative of the point's class: equal points up to symmetry give equal results to tolerance.
+def canonical_alignment(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Alignment:
+    """Return the symmetry that moves a point to the representative of its class.
 
-    Refinement orders rows and columns by what they look like, which is not yet a symmetry: so each neuron is then put
-    where its output weight belongs, and the columns are permuted to bring the teacher back to its own. Among the
-    orderings that refinement leaves open, the one whose entries (row by row) are greatest is taken; orderings that an
-    automorphism of the point exchanges are tried once.
+    Refinement orders rows and columns by what they look like, which is not yet a symmetry: so each row is then put at a
+    place of its class, and the columns are permuted to bring the anchors back to their own. Among the orders that
+    refinement leaves open, the one whose entries (row by row) are greatest is taken; orders that an automorphism of the
+    point exchanges are tried once.
     """
-    graph = _Graphs(problem, weights, weights, tolerance)
-    best: Array | None = None
-    for columns, neurons in graph.orderings():
-        places = _with_outputs(problem, columns[_homeward(problem, columns)])
-        candidate = weights[_by_charge(problem, neurons)][:, places]
-        if best is None or _greater(candidate, best, tolerance):
-            best = candidate
+
+    def same(first: Graphs, second: Graphs) -> bool:
+        return _verified(symmetry, first.beside(second), point, point, tolerance) is not None
+
+    best: Alignment | None = None
+    for rows, columns in _graphs(symmetry, point[None], tolerance).orders(same):
+        order = _alignment(symmetry, _in_class(symmetry, rows), columns[_homeward(symmetry, columns)])
+        if best is None or _greater(order.move(point), best.move(point), tolerance):
+            best = order
     assert best is not None
     return best
 
 
-def _by_charge(problem: TwoLayer, neurons: NDArray) -> NDArray:
-    """Return the neurons in this order within each output weight, every one at a place of its own output weight."""
-    charges = problem.student_output_weights
-    if charges is None:
-        return neurons
-    places = np.empty_like(neurons)
-    places[np.argsort(charges, kind="stable")] = neurons[np.argsort(charges[neurons], kind="stable")]
+def automorphisms(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Automorphisms:
+    """Return the group of declared symmetries that leave the point where it is.
+
+    Down a chain of stabilisers, one more vertex held fixed at each: from its end upwards, a generator is looked for that
+    moves the vertex to each one alike that the generators so far do not reach. The order is the product of the vertices'
+    orbits (Schreier and Sims).
+    """
+    chain = []
+    graph = _graphs(symmetry, point[None], tolerance).refined()
+    while graph is not None and (cell := graph.cell()) is not None:
+        chain.append((graph, *cell))
+        graph = graph.marked(cell[0], cell[1][:, :1]).refined()
+    generators: list[Alignment] = []
+    order = 1
+    for graph, side, members in reversed(chain):
+        if side == "rows" and members[0, 0] >= len(point):
+            continue  # equal anchors, whose exchange moves nothing of the point
+        orbit = [members[0, 0]]
+        held = graph.marked(side, members[:, :1])
+        for member in members[0]:
+            if member in orbit:
+                continue
+            pair = held.beside(graph.marked(side, np.array([[member]])))
+            found = _verified(symmetry, pair, point, point, tolerance)
+            if found is not None:
+                generators.append(found)
+                orbit = _orbit(orbit, [getattr(generator, side) for generator in generators])
+        order *= len(orbit)
+    return Automorphisms(tuple(generators), order)
+
+
+def _orbit(members: list[np.int64], moves: list[Order]) -> list[np.int64]:
+    """Return what permutations make of some members of a set, these included."""
+    found = list(members)
+    for member in found:  # grows as it is read
+        found += {move[member] for move in moves} - set(found)
+    return found
+
+
+def _graphs(symmetry: Symmetry, points: Array, tolerance: float) -> Graphs:
+    """Colour the entries of points (graphs, n, d + extra), stacked on the anchors, by value, and the vertices by class."""
+    dimension = len(symmetry.columns)
+    entries = clusters(points[..., :dimension], tolerance)
+    anchors = clusters(symmetry.anchors, TOLERANCES.anchor) + entries.max() + np.uint64(1)
+    rows = np.tile(symmetry.rows.astype(np.uint64), (len(points), 1))
+    for extra in np.moveaxis(points[..., dimension:], -1, 0):
+        colours = clusters(extra, tolerance)
+        rows = rows * (colours.max() + np.uint64(1)) + colours
+    fixed = symmetry.anchor_rows.astype(np.uint64) + max(rows.max() + np.uint64(1), np.uint64(2 * len(symmetry.rows)))
+    columns = symmetry.columns.astype(np.uint64)
+    return Graphs(
+        np.concatenate([entries, np.broadcast_to(anchors, (len(points), *anchors.shape))], axis=1),
+        np.concatenate([rows, np.tile(fixed, (len(points), 1))], axis=1),
+        np.tile(columns, (len(points), 1)),
+    )
+
+
+def _verified(symmetry: Symmetry, graphs: Graphs, point: Array, target: Array, tolerance: float) -> Alignment | None:
+    """Return the first isomorphism of two graphs that takes point and anchors to within tolerance of target and anchors."""
+    refined, n, anchors = graphs.refined(), len(symmetry.rows), symmetry.anchors
+    if refined is None:
+        return None
+    for whole_cells in (True, False):
+        for rows, columns in islice(refined.isomorphisms(whole_cells), TOLERANCES.leaves):
+            found = _alignment(symmetry, rows, columns)
+            kept = anchors[rows[n:] - n][:, columns] - anchors
+            if max(np.linalg.norm(found.move(point) - target), np.linalg.norm(kept)) <= tolerance:
+                return found
+    return None
+
+
+def _alignment(symmetry: Symmetry, rows: Order, columns: Order) -> Alignment:
+    """Return the permutation of a point that one of its graph's vertices is: no anchors, and extra columns stay last."""
+    extra = np.arange(len(columns), len(columns) + symmetry.extra)
+    return Alignment(rows[: len(symmetry.rows)], np.concatenate([columns, extra]))
+
+
+def _in_class(symmetry: Symmetry, rows: Order) -> Order:
+    """Return the point's rows in this order within each class, every one at a place of its own class."""
+    rows = rows[rows < len(symmetry.rows)]
+    places = np.empty_like(rows)
+    places[np.argsort(symmetry.rows, kind="stable")] = rows[np.argsort(symmetry.rows[rows], kind="stable")]
     return places
 
 
-def _homeward(problem: TwoLayer, columns: NDArray) -> NDArray:
-    """Return the permutation that, after ``columns``, leaves the teacher as it is up to its neurons of equal charge.
+def _homeward(symmetry: Symmetry, columns: Order) -> Order:
+    """Return the permutation that, after ``columns``, leaves the anchors as they are up to those of equal class.
 
-    It depends on the permuted teacher alone: equivalent points, whose orderings permute it to the same, share it.
+    It depends on the permuted anchors alone: equivalent points, whose orders permute them to the same, share it. The
+    columns' classes are one more row of the anchors, of a class of its own and with entries of its own.
     """
-    teacher = problem.teacher
-    free = TwoLayer(np.ones((1, problem.dimension)), len(teacher), student_output_weights=problem.output_weights)
-    found = align(free, teacher[:, columns], teacher, _TEACHER * np.sqrt(teacher.size))
-    return np.argsort(columns) if found is None else found[1]
+    anchors = np.vstack([symmetry.anchors, symmetry.columns + symmetry.anchors.max(initial=0.0) + 1.0])
+    rows = np.append(symmetry.anchor_rows, 2 * len(symmetry.anchors))
+    none = np.zeros((0, len(columns)))
+    free = Symmetry(rows, np.zeros_like(symmetry.columns), none, np.zeros(0, dtype=np.int64))
+    found = align(free, anchors[:, columns], anchors, TOLERANCES.anchor * np.sqrt(anchors.size))
+    return np.argsort(columns) if found is None else found.columns
 
 
 def _greater(first: Array, second: Array, tolerance: float) -> bool:
     difference = (first - second).ravel()
     telling = np.flatnonzero(np.abs(difference) > tolerance)
     return bool(telling.size and difference[telling[0]] > 0)
-
-
-def _mix(values: Colours) -> Colours:
-    """Scramble 64-bit integers (splitmix64), so that sums of them identify multisets."""
-    with np.errstate(over="ignore"):
-        values = values + np.uint64(0x9E3779B97F4A7C15)
-        values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return values ^ (values >> np.uint64(31))
-
-
-def _clusters(values: Array, tolerance: float) -> NDArray[np.uint64]:
-    """Number values so that those in a chain of gaps below tolerance share a number; order is kept."""
-    order = np.argsort(values, axis=None)
-    ranks = np.concatenate([[0], np.cumsum(np.diff(values.ravel()[order]) > tolerance)])
-    result = np.empty(values.size, dtype=np.uint64)
-    result[order] = ranks
-    return result.reshape(values.shape)
-
-
-@dataclass
-class _Graphs:
-    """Two coloured bipartite graphs side by side: index 0 is the point, index 1 the target."""
-
-    problem: TwoLayer
-    weights: Array
-    target: Array
-    tolerance: float
-
-    def __post_init__(self) -> None:
-        """Colour the edges by value and the rows by class."""
-        problem = self.problem
-        both = np.stack([self.weights, self.target])
-        students = _clusters(both[..., : problem.dimension], self.tolerance)
-        teacher = _clusters(problem.teacher, _TEACHER) + students.max() + np.uint64(1)
-        self.edges = np.concatenate([students, np.broadcast_to(teacher, (2, *teacher.shape))], axis=1)
-        if problem.trainable_output:
-            moving = _clusters(both[..., problem.dimension], self.tolerance)
-        else:
-            given = problem.student_output_weights
-            moving = np.tile(_clusters(np.ones(problem.students) if given is None else given, 0.0), (2, 1))
-        fixed = np.ones(problem.teachers) if problem.output_weights is None else problem.output_weights
-        teachers = np.tile(_clusters(fixed, 0.0) + np.uint64(2 * problem.students), (2, 1))
-        self.rows = np.concatenate([moving, teachers], axis=1)
-        self.columns = np.zeros((2, problem.dimension), dtype=np.uint64)
-
-    def refine(self, rows: Colours, columns: Colours) -> tuple[Colours, Colours] | None:
-        """Refine the colours until stable; None as soon as the two graphs differ."""
-        found = 0
-        with np.errstate(over="ignore"):
-            while True:
-                code = _mix(_mix(columns)[:, None, :] + self.edges).sum(axis=2, dtype=np.uint64)
-                rows = _rename(_mix(rows) + code)
-                code = _mix(_mix(rows)[:, :, None] + self.edges).sum(axis=1, dtype=np.uint64)
-                columns = _rename(_mix(columns) + code)
-                for colours in (rows, columns):
-                    if not np.array_equal(np.sort(colours[0]), np.sort(colours[1])):
-                        return None
-                count = len(np.unique(rows)) + len(np.unique(columns))
-                if count == found:
-                    return rows, columns
-                found = count
-
-    def isomorphisms(self, whole_cells: bool) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield candidate (row, column) permutations of graph 0 onto graph 1.
-
-        With ``whole_cells`` a cell of interchangeable-looking columns is matched in one go, in any order: right
-        whenever the symmetric group acts on it, which is the common case, and checked by the caller.
-        """
-        start = self.refine(self.rows, self.columns)
-        if start is not None:
-            yield from self._search(*start, whole_cells)
-
-    def _search(self, rows: Colours, columns: Colours, whole_cells: bool) -> Iterator[tuple[NDArray, NDArray]]:
-        cell = _target(columns[1])
-        side = columns
-        if cell is None:
-            cell, side = _target(rows[1]), rows
-        if cell is None:
-            yield _bijection(rows), _bijection(columns)
-            return
-        fresh = side.max() + np.uint64(1)
-        sources = np.flatnonzero(side[0] == cell)
-        places = np.flatnonzero(side[1] == cell)
-        if whole_cells:
-            new = side.copy()
-            new[0, sources] = new[1, places] = fresh + np.arange(len(places), dtype=np.uint64)
-            choices = [new]
-        else:
-            choices = []
-            for source in sources:
-                new = side.copy()
-                new[0, source] = new[1, places[0]] = fresh
-                choices.append(new)
-        for new in choices:
-            refined = self.refine(rows, new) if side is columns else self.refine(new, columns)
-            if refined is not None:
-                yield from self._search(*refined, whole_cells)
-
-    def orderings(self) -> Iterator[tuple[NDArray, NDArray]]:
-        """Yield (column, student row) orders of graph 0 that refinement cannot tell apart, one for each orbit of choices."""
-        start = self.refine(self.rows, self.columns)
-        assert start is not None, "a graph is isomorphic to itself"
-        yield from self._orders(start[0][0], start[1][0])
-
-    def _orders(self, rows: Colours, columns: Colours) -> Iterator[tuple[NDArray, NDArray]]:
-        on_columns = _target(columns) is not None
-        side = columns if on_columns else rows
-        cell = _target(side)
-        if cell is None:
-            yield np.argsort(columns), np.argsort(rows[: self.problem.students])
-            return
-        tried: list[tuple[Colours, Colours]] = []
-        members = np.flatnonzero(side == cell)
-        fresh = side.max() + np.uint64(1) + np.arange(len(members), dtype=np.uint64)
-        around = [side.copy(), side.copy()]
-        around[0][members], around[1][members] = fresh, np.roll(fresh, 1)
-        pair = [(rows, new) if on_columns else (new, columns) for new in around]
-        if self._same(*pair):  # a symmetry moves the whole cell round: its members are alike, and one will do
-            members = members[:1]
-        for member in members:
-            new = side.copy()
-            new[member] = side.max() + np.uint64(1)
-            colours = (rows, new) if on_columns else (new, columns)
-            if any(self._same(colours, other) for other in tried):
-                continue
-            tried.append(colours)
-            refined = self.refine(np.stack([colours[0]] * 2), np.stack([colours[1]] * 2))
-            assert refined is not None
-            yield from self._orders(refined[0][0], refined[1][0])
-
-    def _same(self, first: tuple[Colours, Colours], second: tuple[Colours, Colours]) -> bool:
-        """Return whether an automorphism of the point takes one colouring to the other."""
-        refined = self.refine(np.stack([first[0], second[0]]), np.stack([first[1], second[1]]))
-        if refined is None:
-            return False
-        for whole_cells in (True, False):
-            for _, (rows, columns) in zip(range(MAX_LEAVES), self._search(*refined, whole_cells), strict=False):
-                places = _with_outputs(self.problem, columns)
-                moved = self.weights[rows[: self.problem.students]][:, places]
-                if np.linalg.norm(moved - self.weights) <= self.tolerance:
-                    return True
-        return False
-
-
-def _rename(colours: Colours) -> Colours:
-    """Number the colours of both graphs by the order of their codes."""
-    return np.unique(colours, return_inverse=True)[1].reshape(colours.shape).astype(np.uint64)
-
-
-def _target(colours: Colours) -> np.uint64 | None:
-    """Return the smallest colour that several vertices share, if any."""
-    values, counts = np.unique(colours, return_counts=True)
-    shared = values[counts > 1]
-    return shared[0] if shared.size else None
-
-
-def _bijection(colours: Colours) -> NDArray:
-    """Return the permutation of graph 0's vertices that puts them in the order of graph 1's colours."""
-    order = np.empty(colours.shape[1], dtype=np.int64)
-    order[np.argsort(colours[1])] = np.argsort(colours[0])
-    return order
