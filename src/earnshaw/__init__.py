@@ -29,7 +29,8 @@ _HOMES = {
     "families": "experiments",
     "sweep": "experiments",
     "prove": "proof",
-    "prove_convnet": "proof",
+    "Certificate": "proof",
+    "Proof": "proof",
     "check": "proof",
     "explain": "proof",
     "Verdict": "proof",
@@ -40,7 +41,6 @@ _HOMES = {
     "TensorStart": "starts.tensor",
     "FitPlan": "experiments.fit",
     "fit": "experiments.fit",
-    "prove_convexity": "proof.convexity",
     "Charges": "problems.charges",
     "ChargeLaw": "problems.charges",
     "ChargeLandscape": "landscapes.charges",
@@ -50,6 +50,7 @@ _HOMES = {
 
 __all__ = [
     "AlmostYukawa",
+    "Certificate",
     "ChargeLandscape",
     "ChargeLaw",
     "Charges",
@@ -63,6 +64,7 @@ __all__ = [
     "Labels",
     "Logistic",
     "Outcome",
+    "Proof",
     "Runs",
     "SampledTwoLayer",
     "Stop",
@@ -80,8 +82,6 @@ __all__ = [
     "fit",
     "landscape",
     "prove",
-    "prove_convexity",
-    "prove_convnet",
     "standard_teacher",
     "stationary_points",
     "sweep",
@@ -101,8 +101,7 @@ if TYPE_CHECKING:
     from earnshaw.problems import ConvNet, TwoLayer, standard_teacher
     from earnshaw.problems.charges import ChargeLaw, Charges
     from earnshaw.problems.logistic import Labels, Logistic
-    from earnshaw.proof import Verdict, check, explain, prove, prove_convnet
-    from earnshaw.proof.convexity import prove_convexity
+    from earnshaw.proof import Certificate, Proof, Verdict, check, explain, prove
     from earnshaw.starts.tensor import TensorStart
     from earnshaw.symmetry import Family, canonical
 

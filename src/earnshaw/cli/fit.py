@@ -130,7 +130,7 @@ def fit(
 
 
 def _show(result: Fit, folder: Path) -> None:
-    from earnshaw.proof.trusted.relu_claims import shown
+    from earnshaw.proof.trusted.balls import shown
 
     record = result.to_json()
     norms = ", ".join(f"{norm:.4g}" for norm in record["norms"])
@@ -139,16 +139,16 @@ def _show(result: Fit, folder: Path) -> None:
     out.print(
         f"  Hessian's eigenvalues from {record['hessian_min']:.4g} to {record['hessian_max']:.4g}", soft_wrap=True
     )
-    ball = result.ball
-    if ball is not None and ball.proved:
+    claim = result.claim
+    if claim is not None:
         within = (
             ""
-            if ball.minimiser_within is None
-            else f", and holds the minimiser within {shown(ball.minimiser_within, up=True)}"
+            if claim.minimiser_within is None
+            else f", and holds the minimiser within {shown(claim.minimiser_within, up=True)}"
         )
-        text = f"  proved: the risk is strictly convex within {shown(ball.radius, up=False)} of the solution{within}"
-    elif ball is not None:
-        text = f"  not proved: {ball.reason}"
+        text = f"  proved: the risk is strictly convex within {shown(claim.radius, up=False)} of the solution{within}"
+    elif result.proof is not None:
+        text = f"  not proved: {result.proof.reason}"
     else:
         text = "  no proof was tried (the solution is not isolated, the data are large, or the activation is your own)"
     out.print(f"  isolated: {'yes' if result.isolated else 'no'}\n{text}", soft_wrap=True, markup=False)

@@ -22,7 +22,9 @@ from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES
-from earnshaw.proof.convexity import ConvexBall, prove_convexity
+from earnshaw.problems import Data
+from earnshaw.proof import ConvexityClaim, Proof, prove
+from earnshaw.proof.convexity import too_large
 from earnshaw.starts.logistic import random_starts
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.store import write_bytes, write_json, write_npz
@@ -31,8 +33,6 @@ from earnshaw.threads import one_blas_thread
 Array = NDArray[np.float64]
 Progress = Callable[[float, str], None]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
-PROOF_NUMBERS = 300_000  # a proof is tried up to this many rows times neurons
-PROOF_DIMENSION = 60
 STATIONARY = 1e-8  # gradients of this risk are thousandths at a start, and 1e-18 where Newton's method ends
 ZERO_RISK = 1e-24
 TOO_LONG = 100
@@ -110,7 +110,7 @@ class Fit:
     spectrum : the Hessian's eigenvalues there, ascending.
     outcome : CONVERGED at a strict minimum, GLOBAL where the risk is 0, UNDECIDED when the weights were still moving.
     ends : (starts,) array, the risk at the end of each start.
-    ball : the proved ball of convexity; None when no proof was tried.
+    proof : of the ball in which the risk is convex; None when no proof was tried.
     step : the step of gradient descent that was used.
     """
 
@@ -124,7 +124,7 @@ class Fit:
     outcome: Outcome
     ends: Array
     curve: Curve
-    ball: ConvexBall | None
+    proof: Proof | None
     step: float
 
     @property
@@ -132,9 +132,15 @@ class Fit:
         """Whether the end is a strict minimum: its gradient vanishes to rounding and its Hessian is positive definite."""
         return bool(self.gradient_norm <= STATIONARY and self.spectrum[0] > TOLERANCES.strict)
 
+    @property
+    def claim(self) -> ConvexityClaim | None:
+        """What is proved; None when nothing is."""
+        claim = None if self.proof is None else self.proof.claim
+        return claim if isinstance(claim, ConvexityClaim) else None
+
     def to_json(self) -> dict[str, Any]:
         """Return the record that ``fit.json`` and ``earnshaw fit --json`` show; bounds are on the safe side."""
-        ball = self.ball
+        claim = self.claim
         return {
             **self.plan.to_json(),
             "step": self.step,
@@ -148,14 +154,14 @@ class Fit:
             "hessian_min": float(self.spectrum[0]),
             "hessian_max": float(self.spectrum[-1]),
             "isolated": self.isolated,
-            "proved_radius": ball.radius if ball is not None and ball.proved else None,
-            "proved_hessian_min": ball.curvature_ge if ball is not None and ball.proved else None,
-            "proved_minimiser_within": ball.minimiser_within if ball is not None else None,
+            "proved_radius": claim and claim.radius,
+            "proved_hessian_min": claim and claim.curvature_ge,
+            "proved_minimiser_within": claim and claim.minimiser_within,
             "risk_of_each_start": self.ends.tolist(),
         }
 
     def save(self, folder: Path) -> None:
-        """Write ``weights.npy``, ``curve.npz`` and ``fit.json`` into a folder, each whole or not at all."""
+        """Write ``weights.npy``, ``curve.npz``, certificates and ``fit.json`` into a folder, each whole or not at all."""
         buffer = io.BytesIO()
         np.save(buffer, self.weights)
         write_bytes(folder / "weights.npy", buffer.getvalue())
@@ -163,6 +169,9 @@ class Fit:
             folder / "curve.npz",
             {"step": self.curve.step, "value": self.curve.value, "gradient_norm": self.curve.gradient_norm},
         )
+        (folder / "certificates" / "fit-convexity.json").unlink(missing_ok=True)
+        if self.proof is not None:
+            self.proof.save_all(folder / "certificates", "fit")
         write_json(folder / "fit.json", self.to_json())
 
 
@@ -200,10 +209,11 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
             curve = _joined(curve, end)
         point = end.point
         progress(0.9, "proof")
-        small = len(rows) * plan.neurons <= PROOF_NUMBERS and rows.dimension <= PROOF_DIMENSION
         isolated = name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict
-        provable = plan.prove and isolated and small and plan.activation in ("sigmoid", "tanh", "erf")
-        ball = prove_convexity(np.asarray(rows.x), np.asarray(rows.y), point, plan.activation) if provable else None
+        proof = None
+        if plan.prove and isolated and too_large(len(rows), plan.neurons, rows.dimension) is None:
+            problem = Data(np.asarray(rows.x), np.asarray(rows.y), plan.neurons, plan.activation)
+            proof = None if problem.unprovable else prove(problem, point)
         progress(1.0, "done")
     return Fit(
         plan,
@@ -216,7 +226,7 @@ def fit(rows: Rows, plan: FitPlan, progress: Progress = lambda share, what: None
         name_end(end),
         values,
         curve,
-        ball,
+        proof,
         step,
     )
 

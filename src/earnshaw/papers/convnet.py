@@ -28,7 +28,7 @@ from earnshaw.plots.convnet import (
     theorem_figure,
 )
 from earnshaw.problems import ConvNet
-from earnshaw.proof import Verdict, check, prove_convnet
+from earnshaw.proof import Verdict, check, prove
 from earnshaw.starts import RandomTeachers, SphereAndBall
 from earnshaw.store import read_npz, write_json
 
@@ -285,9 +285,9 @@ def _condition(how: Reproduction) -> list[Comparison]:
                 filters, outputs = RandomTeachers(filter_size=5, patches=k, ratio=ratio).draw(
                     how.seed, np.array([total])
                 )
-                proof = prove_convnet(ConvNet(filters[0], outputs[0]))
+                proof = prove(ConvNet(filters[0], outputs[0]))
                 total += 1
-                verified = proof.certificate is not None and check(proof.certificate).verified
+                verified = proof.main is not None and check(proof).verified
                 proved += proof.verdict is verdict and verified
         where = "below" if side < 0 else "above"
         what = "is a spurious minimum" if side < 0 else "is no minimum"

@@ -45,8 +45,9 @@ from earnshaw.plots.logistic import (
 )
 from earnshaw.potentials.bounded import BOUNDED
 from earnshaw.potentials.constants import rho
+from earnshaw.problems import Data
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
-from earnshaw.proof.convexity import prove_convexity
+from earnshaw.proof import ConvexityClaim, prove
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.store import canonical_json, digest, read_json, write_json
 from earnshaw.symmetry.assignment import relative_error
@@ -382,7 +383,8 @@ def theory(how: Reproduction) -> list[Comparison]:
     balls, compared = [], []
     for index, (label, problem) in enumerate(settings):
         said, data = theorems(problem), draw(problem)
-        proved = prove_convexity(data.x, data.y, problem.weights)
+        claim = prove(Data(data.x, data.y, NEURONS), problem.weights).claim
+        proved = claim.radius if isinstance(claim, ConvexityClaim) else 0.0
         radii = np.concatenate([[0.0], np.geomspace(1e-4, 10.0, 11 if how.quick else 21)])
         risk = EmpiricalRisk.of(data, NEURONS)
         sampled = curvature_over_ball(risk, problem.weights, radii, 3 if how.quick else 10, how.seed)
@@ -392,7 +394,7 @@ def theory(how: Reproduction) -> list[Comparison]:
                 label,
                 radii[1:].tolist(),
                 sampled.least[1:].tolist(),
-                proved.radius,
+                proved,
                 said.radius,
                 said.radius_of_the_proof,
             )
@@ -402,8 +404,8 @@ def theory(how: Reproduction) -> list[Comparison]:
         rows: Sequence[tuple[str, float, float, str, bool]] = (
             ("least_curvature", float(sampled.least[0]), said.least_curvature, "Theorem 1's H_min, constant 1", sampled.least[0] > 0),
             ("most_curvature", float(sampled.most[0]), said.most_curvature, "at most Theorem 1's H_max", sampled.most[0] <= said.most_curvature),
-            ("proved_radius", proved.radius, said.radius, f"proved, beside Theorem 1's with c = 1 (c of its proof: {said.radius_of_the_proof:.2g})", proved.proved),
-            ("sampled_convex_radius", float(positive[-1]), proved.radius, "convex at every point tried within the proved radius", bool(np.all(sampled.least[radii <= proved.radius] > 0))),
+            ("proved_radius", proved, said.radius, f"proved, beside Theorem 1's with c = 1 (c of its proof: {said.radius_of_the_proof:.2g})", proved > 0),
+            ("sampled_convex_radius", float(positive[-1]), proved, "convex at every point tried within the proved radius", bool(np.all(sampled.least[radii <= proved] > 0))),
             ("samples", float(problem.samples), said.samples, "far fewer than Theorem 1 asks for", problem.samples < said.samples),
             ("error", error, said.error, "below Theorem 2's bound", error < said.error),
             ("step", said.practical_step, said.step, "one over the curvature, beside Theorem 2's step", said.practical_step > said.step),

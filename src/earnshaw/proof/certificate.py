@@ -61,7 +61,11 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str, problem: Mapping[str, Any], center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
+    kind: str,
+    problem: Mapping[str, Any],
+    center: np.ndarray,
+    sections: Mapping[str, Any],
+    meta: Mapping[str, str] | None,
 ) -> Certificate:
     """Assemble and seal the certificate of `kind` about `center`, for a problem given by its JSON."""
     document = {

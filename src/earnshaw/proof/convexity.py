@@ -29,7 +29,10 @@ from earnshaw.proof.verdict import Proof, Verdict
 
 Array = NDArray[np.float64]
 _ROOM = 2.0**-49  # per row, of a sum of absolute values: what the checker's rounding may cost, and more
-_SUM, _EACH = 2.0**-42, 2.0**-49  # of the gradient, whose sum the checker knows exactly: our own errors, relative and absolute
+_SUM, _EACH = (
+    2.0**-42,
+    2.0**-49,
+)  # of the gradient, whose sum the checker knows exactly: our own errors, relative and absolute
 _LITTLE = 2.0**-40
 _BLOCK = 4096
 
@@ -54,7 +57,9 @@ def prove_convexity(problem: Data, weights: ArrayLike | None, *, meta: Mapping[s
     """
     center = np.array(weights, dtype=np.float64)
     if center.shape != problem.shape:
-        raise InputError(f"the point has shape {center.shape}; give {problem.neurons} rows of {problem.dimension} numbers")
+        raise InputError(
+            f"the point has shape {center.shape}; give {problem.neurons} rows of {problem.dimension} numbers"
+        )
     if not np.isfinite(center).all():
         raise InputError("a weight is NaN or infinite; give finite numbers")
     large = too_large(problem.samples, problem.neurons, problem.dimension)

@@ -173,7 +173,9 @@ def _convnet_latex(document: convnet.Document) -> str:
     kind = "is a local minimum, though not a global one" if is_minimum else "is not a local minimum"
     condition = r"\pi S^2 < (k + \pi - 1)|a^*|^2" if is_minimum else r"\pi S^2 \ge (k + \pi - 1)|a^*|^2"
     saddles = (
-        rf"; the others are strict saddles, at the angle ${low('angle_ge')}$ to $w^*$ (rounded down)" if is_minimum else ""
+        rf"; the others are strict saddles, at the angle ${low('angle_ge')}$ to $w^*$ (rounded down)"
+        if is_minimum
+        else ""
     )
     return (
         rf"Let $w^* \in \mathbb{{R}}^{{{len(document.filter)}}}$ and $a^* \in \mathbb{{R}}^{{{len(document.outputs)}}}$ be the certificate's "

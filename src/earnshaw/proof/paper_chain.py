@@ -71,7 +71,9 @@ EXAMPLES = (
 def follow_paper(problem: Problem, weights: ArrayLike, *, family_distance: float = 0.0, bits: int = 128) -> PaperChain:
     """Evaluate the paper's chain at `weights` (n, d), not polished: the paper did not polish either."""
     if not isinstance(problem, TwoLayer) or problem.unprovable is not None:
-        raise InputError("the paper's chain is about ReLU networks with output weights 1; give an earnshaw.TwoLayer of those")
+        raise InputError(
+            "the paper's chain is about ReLU networks with output weights 1; give an earnshaw.TwoLayer of those"
+        )
     teacher, center = problem.teacher, point_of(problem, weights)
     with precision(bits), one_blas_thread():
         point = Point(center.tolist(), teacher.tolist())

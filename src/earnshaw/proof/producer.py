@@ -74,9 +74,7 @@ def prove_many(
     yield from prove_pairs(((problem, point) for point in points), workers=workers, **options)
 
 
-def prove_pairs(
-    pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = None, **options: Any
-) -> Iterator[Proof]:
+def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = None, **options: Any) -> Iterator[Proof]:
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [(problem, _numbers(point)) for problem, point in pairs]
     seconds = sum(
@@ -116,7 +114,9 @@ def _attempt(problem: Problem, point: np.ndarray | None, options: Mapping[str, A
 def _prover(problem: object, options: Mapping[str, Any]) -> _Prover:
     """Return how such a problem is proved with such options, or raise InputError."""
     if not isinstance(problem, Problem):
-        given = f"an array of shape {problem.shape}" if isinstance(problem, np.ndarray) else repr(type(problem).__name__)
+        given = (
+            f"an array of shape {problem.shape}" if isinstance(problem, np.ndarray) else repr(type(problem).__name__)
+        )
         raise InputError(
             f"{given} was given where a problem is needed; for a ReLU teacher write earnshaw.TwoLayer(teacher=...)"
         )

@@ -78,9 +78,7 @@ def prove_relu(
             return Proof.undecided(problem, f"{rejected}; more precision might help", DensePoint(center), moved)
     record = problem.to_json()
     certificates = {kind: build(kind, record, center, section, meta) for kind, section in sections.items()}
-    return Proof(
-        verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates, moved
-    )
+    return Proof(verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates, moved)
 
 
 def point_of(problem: TwoLayer, weights: ArrayLike | None) -> np.ndarray:

@@ -86,7 +86,9 @@ def load(data: bytes) -> dict:
     """Return the JSON object of a certificate of any kind: well formed, of this format, as it was sealed."""
     large = len(data) > MAX_BYTES
     if len(data) > LARGE_BYTES or (large and sum(data.count(mark) for mark in b",:[{") > MAX_MARKS):
-        raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}, or {LARGE_BYTES} with data")
+        raise Rejected(
+            f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}, or {LARGE_BYTES} with data"
+        )
     try:
         raw = json.loads(
             data.decode("utf-8"),

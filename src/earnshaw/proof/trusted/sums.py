@@ -61,9 +61,7 @@ def weighted(x: np.ndarray, factors: np.ndarray, off: arb) -> Near:
     """Return the sum of F_i x_i x_i', for factors that are each off by at most `off` (lemmas 1, 2, 3)."""
     rows = x * factors[:, None]
     total, length = rows.T @ x, size(x)
-    return _symmetric(
-        total, (gamma(len(x)) * size(rows) + slip(x, factors, off)) * length + total.size * len(x) * TINY
-    )
+    return _symmetric(total, (gamma(len(x)) * size(rows) + slip(x, factors, off)) * length + total.size * len(x) * TINY)
 
 
 def gram(blocks: Iterable[np.ndarray], off: arb, relative: arb) -> Near:
@@ -95,7 +93,9 @@ def least(near: Near) -> arb:
             factor = np.linalg.cholesky(shifted)
             rest = shifted - factor @ factor.T
     except np.linalg.LinAlgError:
-        raise Rejected("a matrix of sums has no Cholesky factor in doubles: nothing is proved of its eigenvalues") from None
+        raise Rejected(
+            "a matrix of sums has no Cholesky factor in doubles: nothing is proved of its eigenvalues"
+        ) from None
     remainder = (1 + 2 * UNIT) * size(rest) + gamma(count) * size(factor) ** 2 + 2 * UNIT * size(shifted)
     return (arb(shift) - remainder - count**2 * TINY - near.error).lower()
 
