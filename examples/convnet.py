@@ -20,9 +20,8 @@ def main() -> None:
     contrast /= np.linalg.norm(contrast)
     for ratio in (0.5, limit - 1e-6, limit + 1e-6):
         outputs = ratio / PATCHES + math.sqrt(1 - ratio**2 / PATCHES) * contrast
-        proof = es.prove_convnet(es.ConvNet(rng.normal(size=4), outputs))
-        verified = proof.certificate is not None and es.check(proof.certificate).verified
-        print(f"S/|a*| = {ratio:.7f}: {proof.verdict.name}, margin {proof.margin}, checked: {verified}")
+        proof = es.prove(es.ConvNet(rng.normal(size=4), outputs))
+        print(f"S/|a*| = {ratio:.7f}: {proof.verdict.name}, {proof.reason}, checked: {es.check(proof).verified}")
 
     for ratio in (0.5, 1.5):
         runs = es.conv_sweep(filter_size=4, patches=PATCHES, ratio=ratio, runs=200, seed=0)

@@ -28,6 +28,6 @@ print(f"risk {found.value:.6f}; Hessian's eigenvalues from {found.spectrum[0]:.2
 print(
     f"error of the start {relative_error(found.start, truth.weights):.3f}, of the fit {relative_error(found.weights, truth.weights):.3f}"
 )
-ball = found.ball
+ball = found.claim
 assert ball is not None
 print(f"proved: strictly convex within {ball.radius:.2e}, with the minimiser within {ball.minimiser_within:.1e}")

@@ -1,6 +1,7 @@
 """earnshaw: does gradient descent find the network that made the data, and if it stops elsewhere, can you prove where?
 
-Names are loaded when first used, so that importing the package costs nothing.
+Names are loaded when first used, so that importing the package costs nothing. What computes with JAX switches its double
+precision on (``jax_enable_x64``), for the whole process: float32 code beside it must ask for float32.
 """
 
 from __future__ import annotations
@@ -8,111 +9,70 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, optimizer
+    from earnshaw.errors import InputError
+    from earnshaw.experiments import (
+        Fit,
+        Plan,
+        Runs,
+        Sweep,
+        SweepResult,
+        dynamics,
+        families,
+        fit,
+        load,
+        run_plan,
+        sweep,
+        work_of,
+    )
+    from earnshaw.landscapes import landscape, stationary_points
+    from earnshaw.potentials import potential
+    from earnshaw.problems import (
+        ChargeLaw,
+        Charges,
+        ConvNet,
+        Data,
+        DeepTanh,
+        Labels,
+        Logistic,
+        RandomConvNets,
+        TwoLayer,
+        problem_from_json,
+        standard_teacher,
+    )
+    from earnshaw.proof import Certificate, Proof, Verdict, check, explain, prove
+    from earnshaw.starts import start
+    from earnshaw.symmetry import Family, canonical
+
 __version__ = "0.1.0"
 
 _HOMES = {
-    "ConvNet": "problems",
-    "TwoLayer": "problems",
-    "standard_teacher": "problems",
-    "InputError": "errors",
-    "landscape": "landscapes",
-    "ConvNetLandscape": "landscapes",
-    "stationary_points": "landscapes",
-    "Outcome": "descent",
-    "Runs": "descent",
-    "Stop": "descent",
-    "GradientDescent": "descent",
-    "Family": "symmetry",
-    "canonical": "symmetry",
-    "conv_sweep": "experiments",
-    "families": "experiments",
-    "sweep": "experiments",
-    "prove": "proof",
-    "prove_convnet": "proof",
-    "check": "proof",
-    "explain": "proof",
-    "Verdict": "proof",
-    "Logistic": "problems.logistic",
-    "Labels": "problems.logistic",
-    "EmpiricalRisk": "landscapes.empirical",
-    "StreamedRisk": "landscapes.streamed",
-    "TensorStart": "starts.tensor",
-    "FitPlan": "experiments.fit",
-    "fit": "experiments.fit",
-    "prove_convexity": "proof.convexity",
-    "Charges": "problems.charges",
-    "ChargeLaw": "problems.charges",
-    "PairEnergy": "landscapes",
-    "AlmostYukawa": "potentials.radial",
-    "dynamics": "experiments.dynamics",
+    "descent": ("GradientDescent", "Outcome", "Stop", "Stopping", "optimizer"),
+    "errors": ("InputError",),
+    "experiments": ("Fit", "Plan", "Runs", "Sweep", "SweepResult", "dynamics", "families", "fit", "load", "run_plan")
+    + ("sweep", "work_of"),
+    "landscapes": ("landscape", "stationary_points"),
+    "potentials": ("potential",),
+    "problems": ("ChargeLaw", "Charges", "ConvNet", "Data", "DeepTanh", "Labels", "Logistic", "RandomConvNets", "TwoLayer")
+    + ("problem_from_json", "standard_teacher"),
+    "proof": ("Certificate", "Proof", "Verdict", "check", "explain", "prove"),
+    "starts": ("start",),
+    "symmetry": ("Family", "canonical"),
 }
-
-__all__ = [
-    "AlmostYukawa",
-    "ChargeLaw",
-    "Charges",
-    "ConvNet",
-    "ConvNetLandscape",
-    "EmpiricalRisk",
-    "Family",
-    "FitPlan",
-    "GradientDescent",
-    "InputError",
-    "Labels",
-    "Logistic",
-    "Outcome",
-    "PairEnergy",
-    "Runs",
-    "Stop",
-    "StreamedRisk",
-    "TensorStart",
-    "TwoLayer",
-    "Verdict",
-    "__version__",
-    "canonical",
-    "check",
-    "conv_sweep",
-    "dynamics",
-    "explain",
-    "families",
-    "fit",
-    "landscape",
-    "prove",
-    "prove_convexity",
-    "prove_convnet",
-    "standard_teacher",
-    "stationary_points",
-    "sweep",
-]
-
-if TYPE_CHECKING:
-    from earnshaw.descent import GradientDescent, Outcome, Runs, Stop
-    from earnshaw.errors import InputError
-    from earnshaw.experiments import conv_sweep, families, sweep
-    from earnshaw.experiments.dynamics import dynamics
-    from earnshaw.experiments.fit import FitPlan, fit
-    from earnshaw.landscapes import ConvNetLandscape, PairEnergy, landscape, stationary_points
-    from earnshaw.landscapes.empirical import EmpiricalRisk
-    from earnshaw.landscapes.streamed import StreamedRisk
-    from earnshaw.potentials.radial import AlmostYukawa
-    from earnshaw.problems import ConvNet, TwoLayer, standard_teacher
-    from earnshaw.problems.charges import ChargeLaw, Charges
-    from earnshaw.problems.logistic import Labels, Logistic
-    from earnshaw.proof import Verdict, check, explain, prove, prove_convnet
-    from earnshaw.proof.convexity import prove_convexity
-    from earnshaw.starts.tensor import TensorStart
-    from earnshaw.symmetry import Family, canonical
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+__all__ = sorted([*_HOME, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name from its package (PEP 562)."""
-    if name not in _HOMES:
+    if name not in _HOME:
         raise AttributeError(f"module 'earnshaw' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"earnshaw.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"earnshaw.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
     """List the public names, loaded or not."""
-    return sorted(__all__)
+    return __all__

@@ -337,7 +337,7 @@ def test_prove_check_explain(earnshaw, tmp_path):
     (tmp_path / "nothing").mkdir()
     code, _, err = earnshaw("check", "nothing")
     assert code == 2
-    assert "holds no .json file" in err
+    assert "holds no certificates" in err
     text = (tmp_path / files[1]).read_text()
     (tmp_path / "bad.json").write_text(
         text.replace('"n": 6', '"n": 7') if '"n": 6' in text else text.replace('"n":6', '"n":7')

@@ -61,6 +61,7 @@ def test_what_is_written_and_said(folder):
         "curve.png",
         "curve.svg",
         "fit.json",
+        "certificates",
     }
     assert aligned_error(np.load(folder / "out" / "weights.npy"), problem.weights) < 1e-6
     assert "isolated: yes" in done.output

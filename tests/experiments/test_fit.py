@@ -12,6 +12,7 @@ from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
+from earnshaw.proof import Verdict, check
 from earnshaw.symmetry.assignment import aligned_error
 
 
@@ -32,9 +33,9 @@ def test_a_network_is_recovered_from_exact_labels(begin, tmp_path):
     assert heard[-1] == 1
     assert found.curve.value[0] > 1e-5
     assert found.curve.value[-1] < 1e-20
-    assert found.ball is not None
-    assert found.ball.proved
-    assert found.ball.curvature_ge <= found.spectrum[0]
+    assert found.proof.verdict is Verdict.PROVED_CONVEX
+    assert check(found.proof).verified
+    assert found.claim.curvature_ge <= found.spectrum[0]
     assert len(found.ends) == (1 if begin is Begin.TENSOR else 3)
     found.save(tmp_path)
     assert np.array_equal(np.load(tmp_path / "weights.npy"), found.weights)
@@ -53,7 +54,7 @@ def test_more_rows_than_memory_allows_are_finished_by_streaming(monkeypatch):
     assert whole.outcome is parts.outcome is Outcome.CONVERGED
     assert aligned_error(whole.weights, parts.weights) < 1e-8
     assert parts.gradient_norm < 1e-12
-    assert parts.ball is None
+    assert parts.proof is None
     assert np.linalg.norm(StreamedRisk(rows, 2).gradient(parts.weights)) < 1e-12
 
 

@@ -6,8 +6,9 @@ import pytest
 from earnshaw.experiments.logistic import consensus, contest, curvature_over_ball, estimate, spread_out
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
+from earnshaw.problems import Data
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
-from earnshaw.proof.convexity import prove_convexity
+from earnshaw.proof import prove
 from earnshaw.starts.logistic import random_starts, starts_around
 
 
@@ -44,7 +45,7 @@ def test_random_and_tensor_starts_meet_on_exact_labels():
 def test_sampled_curvature_is_above_what_is_proved():
     one = problem(4000)
     rows = draw(one)
-    ball = prove_convexity(rows.x, rows.y, one.weights)
+    ball = prove(Data(rows.x, rows.y, len(one.weights)), one.weights).claim
     radii = np.array([0.0, 0.5 * ball.radius, ball.radius, 20.0])
     found = curvature_over_ball(EmpiricalRisk.of(rows, 2), one.weights, radii, 4, seed=0)
     assert (found.least[:3] > 0).all()

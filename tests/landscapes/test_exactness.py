@@ -10,7 +10,8 @@ from flint import arb
 
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.proof.trusted.relu import Point, floats, norm, precision
+from earnshaw.proof.trusted.balls import floats, norm, precision
+from earnshaw.proof.trusted.relu import Point
 
 
 @jax.jit

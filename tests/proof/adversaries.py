@@ -16,7 +16,9 @@ from earnshaw.proof.certificate import build
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.eigen import guess_least
 from earnshaw.proof.minimum import prove_minimum
-from earnshaw.proof.trusted.relu import Point, exact, norm, precision
+from earnshaw.problems import TwoLayer
+from earnshaw.proof.trusted.balls import exact, norm, precision
+from earnshaw.proof.trusted.relu import Point
 
 EYE = np.eye(6)
 TINY = 1e-9
@@ -375,7 +377,8 @@ def fewer_students():
         point = Point(center.tolist(), teacher.tolist())
         hessian = double_hessian(point)
         minimum = prove_minimum(point, hessian, guess_least(hessian.entries))
-        document = dict(build("minimum", center, teacher, minimum.sections(128), {}).document)
+        problem = TwoLayer(teacher, students=1).to_json()
+        document = dict(build("minimum", problem, center, minimum.sections(128), {}).document)
     return json.dumps(document).encode()
 
 
@@ -464,15 +467,15 @@ def everything(forger, minimum_weights, saddle_weights):
     return bad, {**accepted(forger, minimum_weights), "saddle in a wide ball": sound}
 
 
-def calculus_holds(relu, rejected):
+def calculus_holds(balls, relu, rejected):
     """Call the calculus of a (mutated) checker where certificates cannot reach; say what is wrong, or None."""
-    with relu.precision(64):
+    with balls.precision(64):
         # w and v differ by an angle that 64 bits cannot see, but the Hessian must still be enclosed.
         tilt = 2.0**-40
         point = relu.Point([[1.0, 0.0], [1.0, tilt]], [[3.0, 0.0]])
         own = point.diagonal_block(1, point.extension()[1, 1])
         mixed = point.pair_block(0, 1)
-    with relu.precision(256):
+    with balls.precision(256):
         fine = relu.Point([[1.0, 0.0], [1.0, tilt]], [[3.0, 0.0]])
         slope = fine.extension()[1, 1]
         if not own.contains(fine.diagonal_block(1, slope).mid()) or not mixed.contains(fine.pair_block(0, 1).mid()):
@@ -491,7 +494,7 @@ def calculus_holds(relu, rejected):
             except rejected:
                 continue
             return "a zero neuron is allowed"
-        if not relu.greatest_eigenvalue(exact([[0.0, 1.0], [1.0, -5.0]])) >= 5:
+        if not balls.greatest_eigenvalue(exact([[0.0, 1.0], [1.0, -5.0]])) >= 5:
             return "a negative eigenvalue is overlooked"
     return None
 

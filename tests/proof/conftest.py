@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earnshaw.problems import TwoLayer
 from earnshaw.proof import prove
 from earnshaw.proof.trusted.reading import seal
 from earnshaw.threads import one_blas_thread
@@ -44,12 +45,12 @@ def saddle_point():
 
 @pytest.fixture(scope="session")
 def minimum_proof(minimum_point):
-    return prove(np.eye(6), minimum_point)
+    return prove(TwoLayer(np.eye(6)), minimum_point)
 
 
 @pytest.fixture(scope="session")
 def saddle_proof(saddle_point):
-    return prove(np.eye(6), saddle_point)
+    return prove(TwoLayer(np.eye(6)), saddle_point)
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +62,7 @@ def small_saddle_proof():
     """
     weights = np.full((3, 3), 0.659453093038095)
     np.fill_diagonal(weights, -0.31818006961015377)
-    return prove(np.eye(3), weights)
+    return prove(TwoLayer(np.eye(3)), weights)
 
 
 @pytest.fixture(scope="session")
@@ -128,4 +129,4 @@ def adversaries():
 @pytest.fixture(scope="session")
 def verdicts(adversaries, forger, minimum_proof, small_saddle_proof):
     """(certificates that must be rejected, certificates that must be accepted), by name."""
-    return adversaries.everything(forger, minimum_proof.weights, small_saddle_proof.weights)
+    return adversaries.everything(forger, minimum_proof.point.weights, small_saddle_proof.point.weights)

@@ -6,15 +6,8 @@ import pytest
 from flint import arb
 
 from earnshaw.proof.trusted import Rejected
-from earnshaw.proof.trusted.relu import (
-    Point,
-    exact,
-    floats,
-    greatest_eigenvalue,
-    least_eigenvalue,
-    norm,
-    precision,
-)
+from earnshaw.proof.trusted.balls import exact, floats, greatest_eigenvalue, least_eigenvalue, norm, precision
+from earnshaw.proof.trusted.relu import Point
 
 
 def kernel(w, v):

@@ -16,7 +16,7 @@ import pytest
 import earnshaw.proof.trusted as trusted
 from earnshaw.errors import InputError
 from earnshaw.problems.convnet import ConvNet
-from earnshaw.proof import Verdict, check, explain, prove_convnet
+from earnshaw.proof import Verdict, check, explain, prove
 from earnshaw.proof.trusted import check_bytes
 from earnshaw.proof.trusted.reading import seal
 
@@ -48,7 +48,7 @@ PROBLEMS = {
 
 @pytest.fixture(scope="module")
 def documents():
-    return {name: dict(prove_convnet(problem).certificate.document) for name, problem in PROBLEMS.items()}
+    return {name: dict(prove(problem).main.document) for name, problem in PROBLEMS.items()}
 
 
 def sealed(document):
@@ -57,8 +57,8 @@ def sealed(document):
 
 def test_true_certificates_are_verified():
     for name, problem in PROBLEMS.items():
-        proof = prove_convnet(problem)
-        result = check(proof.certificate)
+        proof = prove(problem)
+        result = check(proof)
         assert result.verified, (name, result.reason)
         assert result.kind == "convnet"
         expected = Verdict.PROVED_MINIMUM if name in ("minimum", "no sum", "just below") else Verdict.PROVED_SADDLE
@@ -71,14 +71,14 @@ def test_the_condition_on_a_grid_that_straddles_it(k):
     """Proofs on both sides, and the location and value against 60 digits of the paper's linear system."""
     for index, shift in enumerate((-0.5, -1e-2, -1e-6, -1e-12, 1e-12, 1e-6, 1e-2)):
         problem = instance(threshold(k) + shift, k=k, seed=index)
-        proof = prove_convnet(problem)
+        proof = prove(problem)
         assert proof.verdict is (Verdict.PROVED_MINIMUM if shift < 0 else Verdict.PROVED_SADDLE), shift
-        assert check(proof.certificate).verified
-        assert (proof.margin[0] > 0) == (shift < 0) == (proof.product[1] < 0) == (proof.saddle_angle is not None)
+        assert check(proof).verified
+        assert (proof.claim.margin[0] > 0) == (shift < 0) == (proof.claim.product[1] < 0) == (proof.claim.saddle_angle is not None)
         if k < 25:
             location, value = reference(problem)
-            assert [float(x) for x in location] == list(proof.center)
-            assert proof.value[0] <= value <= proof.value[1]
+            assert [float(x) for x in location] == list(proof.point.weights)
+            assert proof.claim.value[0] <= value <= proof.claim.value[1]
 
 
 def reference(problem):
@@ -95,8 +95,8 @@ def reference(problem):
 
 
 def test_the_saddle_angle_and_the_barrier():
-    proof = prove_convnet(PROBLEMS["minimum"])
-    low, high = proof.saddle_angle
+    proof = prove(PROBLEMS["minimum"])
+    low, high = proof.claim.saddle_angle
     assert math.nextafter(low, 4) == high
     problem = PROBLEMS["minimum"]
     k, S, A = 5, problem.total, float(problem.output_weights @ problem.output_weights)
@@ -106,8 +106,8 @@ def test_the_saddle_angle_and_the_barrier():
         1 - S**2 / (k + math.pi - 1) / share, rel=1e-13
     )
     W2 = float(problem.filter @ problem.filter)
-    assert proof.barrier[0] == pytest.approx(W2 * A**2 / (4 * math.pi * share), rel=1e-13)
-    assert proof.value[1] < proof.barrier[0]
+    assert proof.claim.barrier[0] == pytest.approx(W2 * A**2 / (4 * math.pi * share), rel=1e-13)
+    assert proof.claim.value[1] < proof.claim.barrier[0]
 
 
 def test_too_little_precision_is_inconclusive():
@@ -115,23 +115,23 @@ def test_too_little_precision_is_inconclusive():
     x = 0.16340454652043648  # (1 + x)^2 pi = (1 + pi)(1 + x^2), to rounding
     for weight in (x, math.nextafter(x, 0), math.nextafter(x, 1)):
         problem = ConvNet([1.0, 0.0], [1.0, weight])
-        coarse = prove_convnet(problem, bits=48)
+        coarse = prove(problem, precision=48)
         assert coarse.verdict is Verdict.INCONCLUSIVE
         assert "margin" in coarse.reason
         assert "48 bits" in coarse.reason
-        assert coarse.certificate is None
+        assert coarse.main is None
         with pytest.raises(InputError, match="no certificate"):
             coarse.save("nowhere.json")
-        fine = prove_convnet(problem)
+        fine = prove(problem)
         assert fine.verdict is not Verdict.INCONCLUSIVE
-        assert check(fine.certificate).verified
+        assert check(fine).verified
 
 
 def test_what_cannot_be_proved_is_refused():
     with pytest.raises(InputError, match="p >= 2"):
-        prove_convnet(ConvNet([1.0], [1.0, 2.0]))
+        prove(ConvNet([1.0], [1.0, 2.0]))
     with pytest.raises(InputError, match="32 to 4096"):
-        prove_convnet(PROBLEMS["minimum"], bits=8)
+        prove(PROBLEMS["minimum"], precision=8)
 
 
 def altered(number):
@@ -201,7 +201,7 @@ def conspiracies(document):
         [float.fromhex(document["problem"]["filter"][0]), 0.0], ConvNet.from_json(document["problem"]).output_weights
     )
     fixed = {**document["problem"], "p": 1, "filter": document["problem"]["filter"][:1]}
-    yield sealed({**prove_convnet(alone).certificate.document, "problem": fixed})
+    yield sealed({**prove(alone).main.document, "problem": fixed})
 
 
 def test_conspiracies_are_rejected(documents):
@@ -341,7 +341,7 @@ def test_every_mutant_of_the_checker_is_noticed(everything, tmp_path, monkeypatc
 
 def test_a_copied_checker_runs_on_its_own(tmp_path):
     shutil.copytree(FOLDER, tmp_path / "checker", ignore=shutil.ignore_patterns("__pycache__"))
-    prove_convnet(PROBLEMS["minimum"]).save(tmp_path / "good.json")
+    prove(PROBLEMS["minimum"]).save(tmp_path / "good.json")
     command = [sys.executable, "-m", "checker", "good.json"]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -353,7 +353,7 @@ def test_it_is_explained_in_words_and_latex(tmp_path):
         "minimum": ("spurious local minimum", "strict saddles"),
         "no minimum": ("no spurious local minimum", "every other stationary point is a global minimum"),
     }.items():
-        path = prove_convnet(PROBLEMS[name]).save(tmp_path / "certificate.json")
+        path = prove(PROBLEMS[name]).save(tmp_path / "certificate.json")
         explanation = explain(path)
         assert explanation.kind == "convnet"
         assert all(fragment in explanation.words for fragment in fragments)

@@ -8,7 +8,8 @@ from earnshaw.proof.balls import down, rounded, sum_of_squares, up
 from earnshaw.proof.doubles import DoubleMatrix, double_hessian
 from earnshaw.proof.eigen import cholesky_slack, guess_least, prove_least
 from earnshaw.proof.refine import refine
-from earnshaw.proof.trusted.relu import Point, exact, norm, precision
+from earnshaw.proof.trusted.balls import exact, norm, precision
+from earnshaw.proof.trusted.relu import Point
 
 
 @pytest.mark.parametrize("seed", range(4))

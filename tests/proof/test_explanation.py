@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.proof import explain
-from earnshaw.proof.trusted.relu_claims import shown
+from earnshaw.proof.trusted.balls import shown
 
 
 def test_words_and_latex_of_every_kind(minimum_proof, saddle_proof):

@@ -2,12 +2,11 @@
 
 import json
 import random
-from time import perf_counter
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from earnshaw.proof.trusted import check_bytes
+from earnshaw.proof.trusted import check_bytes, relu
 from earnshaw.proof.trusted.reading import KINDS
 
 SETTINGS = settings(
@@ -70,11 +69,9 @@ def test_a_coordinate_replaced_and_resealed(forger, number, place):
     if center[i][a] == number.hex():
         return
     center[i][a] = number.hex()
-    begun = perf_counter()
     accepted, _, reason = check_bytes(forger.sealed({**document, "center": center}))
     assert not accepted
     assert "the check stopped" not in reason, reason
-    assert perf_counter() - begun < 5
 
 
 def test_flipped_bytes(forger):
@@ -101,14 +98,13 @@ def _is_dict(value):
     return isinstance(value, dict)
 
 
-def test_the_largest_allowed_document_is_answered_in_bounded_time(forger):
+def test_the_largest_allowed_document_is_answered_with_little_work(forger, monkeypatch):
     """A document of the largest size, far from critical, is rejected before any large matrix is built."""
     n = d = 50
     row = [(1.0).hex()] * d
     target = [[float(a == j).hex() for a in range(d)] for j in range(n)]
     problem = {"n": n, "k": n, "d": d, "target": target, "objective": "two-layer/relu"}
-    begun = perf_counter()
+    monkeypatch.setattr(relu.Point, "hessian", None)  # to call it would stop the check with another sentence
     accepted, _, reason = check_bytes(forger.forged("minimum", problem=problem, center=[row] * n))
     assert not accepted
     assert "hess_lipschitz_le" in reason or "gradient" in reason
-    assert perf_counter() - begun < 10

@@ -13,9 +13,9 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "certificates.md"
 def test_a_document_is_read_back_bit_for_bit(minimum_proof):
     document = parse(minimum_proof.main.to_text().encode())
     assert document.kind == "minimum"
-    assert document.center == minimum_proof.weights.tolist()
-    assert document.real("claims.F_ge") == minimum_proof.objective_ge
-    assert document.numbers["claims.lambda_ext_ge"] == minimum_proof.lambda_ext_ge
+    assert document.center == minimum_proof.point.weights.tolist()
+    assert document.real("claims.F_ge") == minimum_proof.claim.objective_ge
+    assert document.numbers["claims.lambda_ext_ge"] == minimum_proof.claim.lambda_ext_ge
     assert document.precision == 128
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from earnshaw.problems import TwoLayer
 from earnshaw.proof import check, prove
-from earnshaw.proof.trusted import check_bytes, relu
+from earnshaw.proof.trusted import balls, check_bytes, relu
 from earnshaw.proof.trusted.reading import Rejected
 
 
@@ -68,8 +69,8 @@ def test_a_permuted_point_needs_a_certificate_made_anew(minimum_proof, forger):
     assert check_bytes(forger.forged("minimum", center=center))[0]  # permuting neurons changes no claim
     columns = [[row[i] for i in order] for row in forger.documents["minimum"]["center"]]
     assert check_bytes(forger.forged("minimum", center=columns))[0]  # nor does permuting this teacher's coordinates
-    assert check(prove(np.eye(6), minimum_proof.weights[order]).main).verified
+    assert check(prove(TwoLayer(np.eye(6)), minimum_proof.point.weights[order]).main).verified
 
 
 def test_the_calculus_passes_its_own_adversaries(adversaries):
-    assert adversaries.calculus_holds(relu, Rejected) is None
+    assert adversaries.calculus_holds(balls, relu, Rejected) is None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
+from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
 from earnshaw.cli.helping import examples
 from earnshaw.errors import InputError
 
@@ -19,59 +20,89 @@ PROVE_EXAMPLES = examples(
     "earnshaw sweep -k 7 --out runs/seven",
     "earnshaw prove runs/seven --out certs",
     "earnshaw prove points.npz --out certs --json",
+    "earnshaw prove points.npz --paper-chain",
+    "earnshaw prove --filter w.npy --outputs a.npy --out certs",
 )
-CHECK_EXAMPLES = examples("earnshaw check certs/*.json", "earnshaw check certs/*.json --json")
-EXPLAIN_EXAMPLES = examples("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json")
+CHECK_EXAMPLES = examples("earnshaw check certs", "earnshaw check runs/seven certs/*.json --json")
+EXPLAIN_EXAMPLES = examples("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json", "earnshaw explain certs")
 
 
 def prove(
     sources: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             metavar="SOURCE",
-            help="Run folders of sweeps, or .npz files of points: an array weights, and optionally a teacher.",
+            help="Run folders, or .npz files of points: an array weights, and optionally a teacher.",
         ),
-    ],
+    ] = None,
     out_folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for certificates; added to if it exists.")
-    ],
-    precision: Annotated[int, typer.Option(min=64, max=1024, help="Bits of the ball arithmetic.")] = 128,
+        Path | None, typer.Option("--out", metavar="DIR", help="Folder for certificates; added to if it exists.")
+    ] = None,
+    filter_file: Annotated[
+        Path | None,
+        typer.Option("--filter", metavar="W.npy", help="Prove one convolutional network instead: its filter w*."),
+    ] = None,
+    outputs_file: Annotated[
+        Path | None, typer.Option("--outputs", metavar="A.npy", help="Its output weights a*, one for each patch.")
+    ] = None,
+    precision: Annotated[
+        int | None,
+        typer.Option(min=64, max=1024, help="Bits of the ball arithmetic (default: 128, or 256 with --filter)."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="Processes (default: one a core when that pays).")] = None,
+    paper_chain: Annotated[
+        bool,
+        typer.Option("--paper-chain", help="Show what the first paper's own chain of bounds gives instead; no proof."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per point, and nothing else.")] = False,
 ) -> None:
-    """Prove with ball arithmetic that points are spurious local minima, or saddles, and write certificates.
+    """Prove with ball arithmetic what lies at points, and write certificates.
 
-    Each point is polished by Newton's method first. For a minimum up to three certificates are written: minimum (it
-    exists, is strict, spurious, and where), basin (from where gradient descent provably reaches it) and robust (for how
-    different a teacher it survives). Exit code 1 says that some point stayed inconclusive.
+    Points of ReLU networks are spurious local minima, or saddles; each is polished by Newton's method first. For a minimum
+    up to three certificates are written: minimum (it exists, is strict, spurious, and where), basin (from where gradient
+    descent provably reaches it) and robust (for how different a teacher it survives). Of a convolutional network all
+    stationary points are proved at once. Exit code 1 says that some point stayed inconclusive.
     """
     with user_errors():
         from earnshaw.experiments import prove_targets, targets
 
-        points = [target for source in sources for target in targets(source)]
-        if not points:
+        if (filter_file is None) != (outputs_file is None):
+            raise InputError("--filter and --outputs belong together; give the .npy files of both w* and a*")
+        if (filter_file is None) == (not sources):
+            raise InputError("give run folders or .npz files as SOURCE, or --filter and --outputs: one of the two")
+        points = [target for source in sources or [] for target in targets(source)]
+        if sources and not points:
             raise InputError(
                 "there is nothing to prove: the sources hold no points (no run ended away from the global minimum)"
             )
+        if paper_chain:
+            _paper_chain(points, as_json)
+            return
+        if out_folder is None:
+            raise InputError("certificates need a folder; use --out DIR")
         try:
             out_folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"cannot make the folder {out_folder} ({error.strerror}); choose another --out") from None
-        done = 0
+        proofs: list[Proof] = []
         with progress_bar("prove") as progress:
 
-            def reported(point: Target, proof: Proof) -> None:
-                nonlocal done
-                done += 1
-                paths = proof.save_all(out_folder, point.stem)
-                main = paths.get("minimum") or paths.get("saddle")
+            def finished(stem: str, source: str, index: int, proof: Proof) -> None:
+                proofs.append(proof)
+                paths = proof.save_all(out_folder, stem)
                 if as_json:
-                    json_line(proof.report(point.source, point.index, main))
+                    json_line(proof.report(source, index, next(iter(paths.values()), None)))
                 else:
-                    _show(point, proof)
-                progress(done / len(points), point.stem)
+                    out.print(f"[bold]{stem}[/]  {proof.verdict.name}", soft_wrap=True)
+                    out.print(f"    {proof.words}", soft_wrap=True, markup=False)
+                progress(len(proofs) / max(len(points), 1), stem)
 
-            proofs = prove_targets(points, workers, precision, reported)
+            if filter_file is not None and outputs_file is not None:
+                finished(*_convnet(filter_file, outputs_file, precision))
+            else:
+                prove_targets(
+                    points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof)
+                )
         undecided = sum(proof.main is None for proof in proofs)
         if not as_json:
             out.print(
@@ -83,27 +114,53 @@ def prove(
             raise typer.Exit(CLAIM_FAILED)
 
 
-def _show(point: Target, proof: Proof) -> None:
-    out.print(f"[bold]{point.stem}[/]  {proof.verdict.name}", soft_wrap=True)
-    from earnshaw.proof.trusted.relu_claims import shown
+def _convnet(filter_file: Path, outputs_file: Path, precision: int | None) -> tuple[str, str, int, Proof]:
+    """Prove one convolutional network; return the stem of its certificate, its source, its index and the proof."""
+    from earnshaw.problems import ConvNet
+    from earnshaw.proof import prove as prove_problem
+    from earnshaw.store import read_npy
 
-    numbers = (  # rounded to the safe side
-        ("smallest eigenvalue >=", proof.lambda_min_ge, False),
-        ("a curvature <=", proof.curvature_le, True),
-        ("loss >=", proof.objective_ge, False),
-        ("within", proof.enclosure_radius, True),
-        ("unique within", proof.unique_radius, False),
-        ("basin", proof.basin_radius, False),
-        ("teacher may move", proof.teacher_radius, False),
+    problem = ConvNet(read_npy(filter_file, "the filter"), read_npy(outputs_file, "the output weights"))
+    proof = prove_problem(problem, **({} if precision is None else {"precision": precision}))
+    return f"{filter_file.stem}-{problem.name}-{problem.digest[:8]}", str(filter_file), 0, proof
+
+
+def _paper_chain(points: list[Target], as_json: bool) -> None:
+    """Show the numbers of the first paper's chain at points as they are."""
+    from earnshaw.proof import follow_paper
+    from earnshaw.proof.trusted.balls import shown
+
+    if not points:
+        raise InputError("the paper's chain is about ReLU networks; give run folders or .npz files of those as SOURCE")
+    held = True
+    for point in points:
+        chain = follow_paper(point.problem, point.weights)
+        held &= chain.holds
+        if as_json:
+            sizes = {"n": len(point.weights), "k": point.problem.teachers, "d": point.problem.dimension}
+            numbers = dataclasses.asdict(chain) | {"is_proof": False}
+            json_line({"source": point.source, "index": point.index, **sizes, **numbers})
+            continue
+        numbers = [
+            f"gradient <= {shown(chain.gradient_le, up=True)}",
+            f"smallest eigenvalue >= {shown(chain.eigenvalue_printed, up=False)} as printed, "
+            f"{shown(chain.eigenvalue_corrected, up=False)} corrected",
+        ]
+        if chain.radius is not None and chain.objective_ge is not None:
+            numbers.append(f"within {shown(chain.radius, up=True)}, loss >= {shown(chain.objective_ge, up=False)}")
+        out.print(f"[bold]{point.stem}[/]  {'holds' if chain.holds else 'does not hold'}", soft_wrap=True)
+        out.print(f"    {', '.join(numbers)}", soft_wrap=True, markup=False)
+    note(
+        "this is the first paper's own chain, with its errors (docs/errata.md), and not a proof; leave out --paper-chain to prove"
     )
-    parts = [f"{name} {shown(value, up=up)}" for name, value, up in numbers if value is not None]
-    if proof.every_dimension:
-        parts.append("in every dimension")
-    out.print(f"    {', '.join(parts) or proof.reason}", soft_wrap=True, markup=False)
+    if not held:
+        raise typer.Exit(CLAIM_FAILED)
 
 
 def check(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Certificates, or folders of them.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Certificates, folders of them, or run folders that have some.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, and nothing else.")] = False,
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
@@ -114,37 +171,52 @@ def check(
     with user_errors():
         from earnshaw.proof import check as check_file
 
-        good = True
-        for path in (file for given in files for file in _certificates(given)):
-            result = check_file(path)
-            good &= result.verified
-            if as_json:
-                json_line(result.report())
-            else:
-                out.print(f"{path}: {result}", soft_wrap=True, markup=False)
-        raise typer.Exit(0 if good else CLAIM_FAILED)
+        code = 0
+        for given in files:
+            try:
+                found = _certificates(given)
+            except InputError as error:
+                note(f"error: {error}")
+                code = code or BAD_USAGE
+                continue
+            for path in found:
+                result = check_file(path)
+                code = code if result.verified else CLAIM_FAILED
+                if as_json:
+                    json_line(result.report())
+                else:
+                    out.print(f"{path}: {result}", soft_wrap=True, markup=False)
+        raise typer.Exit(code)
 
 
 def _certificates(given: Path) -> list[Path]:
-    """Return a file as it is, and the certificates of a folder."""
+    """Return a file as it is, and the certificates of a folder; those of a run folder are in a folder of their own."""
     if not given.is_dir():
         return [given]
-    found = sorted(given.glob("*.json"))
+    inside = given / "certificates"
+    is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
+    found = sorted((inside if is_run else given).glob("*.json"))
     if not found:
-        raise InputError(f"the folder {given} holds no .json file; give certificates, or a folder that prove wrote")
+        raise InputError(f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote")
     return found
 
 
 def explain(
-    certificate: Annotated[Path, typer.Argument(metavar="CERT", help="A certificate.")],
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Certificates, folders of them, or run folders that have some.")
+    ],
     latex: Annotated[bool, typer.Option("--latex", help="Only the LaTeX.")] = False,
 ) -> None:
     """Say in words, and as LaTeX, which theorem a certificate proves (it is not checked by this command)."""
     with user_errors():
         from earnshaw.proof import explain as explain_file
 
-        explanation = explain_file(certificate)
-        if not latex:
-            out.print(explanation.words, soft_wrap=True, markup=False)
-            out.print()
-        out.print(explanation.latex, soft_wrap=True, markup=False)
+        paths = [path for given in files for path in _certificates(given)]
+        for path in paths:
+            explanation = explain_file(path)
+            if len(paths) > 1:
+                out.print(f"{'%' if latex else '#'} {path}", soft_wrap=True, markup=False)
+            if not latex:
+                out.print(explanation.words, soft_wrap=True, markup=False)
+                out.print()
+            out.print(explanation.latex, soft_wrap=True, markup=False)

@@ -113,13 +113,14 @@ def sweep_targets(result: SweepResult, source: str) -> list[Target]:
 def prove_targets(
     points: list[Target],
     workers: int | None = None,
-    precision: int = 128,
+    precision: int | None = None,
     reported: Callable[[Target, Proof], None] = lambda t, p: None,
 ) -> list[Proof]:
     """Prove points in order; call ``reported`` as each proof comes."""
     proofs = []
     pairs = ((point.problem, point.weights) for point in points)
-    for point, proof in zip(points, prove_pairs(pairs, workers=workers, precision=precision), strict=True):
+    options = {} if precision is None else {"precision": precision}
+    for point, proof in zip(points, prove_pairs(pairs, workers=workers, **options), strict=True):
         reported(point, proof)
         proofs.append(proof)
     return proofs

@@ -60,7 +60,7 @@ def stationary_points(problem: ConvNet) -> tuple[StationaryPoint, ...]:
 
     The spurious one is a local minimum iff :math:`g_c > 0`, that is :math:`S^2 < \frac{k + \pi - 1}{\pi}|a^*|^2`; the
     saddles exist in the same case. A filter of one weight cannot turn: then there are no saddles, and the spurious
-    point is a minimum always. These are floats; :func:`earnshaw.proof.prove_convnet` proves the verdict.
+    point is a minimum always. These are floats; :func:`earnshaw.proof.prove` proves the verdict.
 
     Reference: Du et al. (2018), Lemma 4.1, which does not say when the second point is a minimum.
     """

@@ -54,8 +54,13 @@ def prove_convnet(
             center, claim = _proved(problem)
     except _Undecided as undecided:
         return Proof.undecided(problem, f"{undecided} at {precision} bits; more precision would help")
-    pairs = {"margin": claim.margin, "F": claim.value, "product": claim.product, "barrier": claim.barrier}
-    pairs["angle"] = claim.saddle_angle or (None, None)
+    pairs: dict[str, Pair | tuple[None, None]] = {
+        "margin": claim.margin,
+        "F": claim.value,
+        "product": claim.product,
+        "barrier": claim.barrier,
+        "angle": claim.saddle_angle or (None, None),
+    }
     claims = {f"{name}_{side}": pair[i] for name, pair in pairs.items() for i, side in enumerate(("ge", "le"))}
     sections = {"R_enclosure": claim.enclosure_radius, "claims": {**claims, "step_le": claim.step_le}}
     low, high = claim.margin

@@ -20,8 +20,15 @@ from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
 _COLUMNS = {
     "two-layer": (
         ("n", "k", "d"),
-        ("lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius", "basin_radius", "teacher_radius")
-        + ("every_dimension",),
+        (
+            "lambda_min_ge",
+            "objective_ge",
+            "enclosure_radius",
+            "unique_radius",
+            "basin_radius",
+            "teacher_radius",
+            "every_dimension",
+        ),
     ),
     "convnet": (
         ("p", "k"),
@@ -72,6 +79,11 @@ class Proof:
     def undecided(cls, problem: Problem, reason: str, point: DensePoint | None = None, moved: float = 0.0) -> Proof:
         """Return the end of an attempt that proved nothing."""
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
+
+    @property
+    def words(self) -> str:
+        """The numbers proved, in a line; the reason where nothing is."""
+        return self.reason if self.claim is None else self.claim.words
 
     @property
     def main(self) -> Certificate | None:

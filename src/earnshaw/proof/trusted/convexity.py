@@ -124,10 +124,9 @@ def parse(data: bytes) -> Document:
     center = matrix(raw["center"], k, d, "center")
     require(all(abs(entry) <= LARGEST for row in center for entry in row), "an entry of center is too large")
     claims = exact_keys(raw["claims"], CLAIMS, "claims")
-    numbers = {name: hex_float(value, f"claims.{name}") for name, value in claims.items() if value is not None}
-    hint = exact_keys(raw["hint"], ("shift",), "hint")
-    everything = dict.fromkeys(CLAIMS) | numbers
-    return Document(known[problem["objective"]], x, y, center, everything, hex_float(hint["shift"], "hint.shift"))
+    numbers = {name: None if value is None else hex_float(value, f"claims.{name}") for name, value in claims.items()}
+    shift = hex_float(exact_keys(raw["hint"], ("shift",), "hint")["shift"], "hint.shift")
+    return Document(known[problem["objective"]], x, y, center, numbers, shift)
 
 
 def doubles(value: object, count: int, name: str) -> np.ndarray:
