@@ -48,19 +48,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "descent": ("GradientDescent", "Outcome", "Stop", "Stopping", "optimizer"),
-    "errors": ("InputError",),
-    "experiments": ("Fit", "Plan", "Runs", "Sweep", "SweepResult", "dynamics", "families", "fit", "load", "run_plan")
-    + ("sweep", "work_of"),
-    "landscapes": ("landscape", "stationary_points"),
-    "potentials": ("potential",),
-    "problems": ("ChargeLaw", "Charges", "ConvNet", "Data", "DeepTanh", "Labels", "Logistic", "RandomConvNets", "TwoLayer")
-    + ("problem_from_json", "standard_teacher"),
-    "proof": ("Certificate", "Proof", "Verdict", "check", "explain", "prove"),
-    "starts": ("start",),
-    "symmetry": ("Family", "canonical"),
+    "descent": "GradientDescent Outcome Stop Stopping optimizer",
+    "errors": "InputError",
+    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families fit load run_plan sweep work_of",
+    "landscapes": "landscape stationary_points",
+    "potentials": "potential",
+    "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
+    "standard_teacher",
+    "proof": "Certificate Proof Verdict check explain prove",
+    "starts": "start",
+    "symmetry": "Family canonical",
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import numpy as np
+
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.charges import OnSphere, charge_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
+from earnshaw.landscapes.convnet_random import random_landscape
 from earnshaw.landscapes.convnet_stationary import Stationarity, StationaryPoint, stationary_points
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.energy import PairEnergy
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
-from earnshaw.problems import Charges, ConvNet, Data, Logistic, Problem, TwoLayer
+from earnshaw.problems import Charges, ConvNet, Data, Logistic, Problem, RandomConvNets, TwoLayer
 
 __all__ = [
     "ConvNetLandscape",
@@ -27,6 +30,7 @@ __all__ = [
     "StationaryPoint",
     "TwoLayerLandscape",
     "landscape",
+    "lane_landscape",
     "stationary_points",
 ]
 
@@ -50,6 +54,11 @@ def landscape(problem: Any) -> Any:
 landscape.register(TwoLayer, TwoLayerLandscape.of)
 landscape.register(ConvNet, ConvNetLandscape.of)
 landscape.register(Charges, charge_landscape)
+
+
+def lane_landscape(problem: Problem, seed: int, lanes: np.ndarray) -> Any:
+    """Return the landscape of some runs of a problem: the one of all, or a batch where every run has its own teacher."""
+    return random_landscape(problem, seed, lanes) if isinstance(problem, RandomConvNets) else landscape(problem)
 
 
 @landscape.register

@@ -26,6 +26,11 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+@program
+def _eigenvalues(matrix: jax.Array) -> jax.Array:
+    return jnp.linalg.eigvalsh(matrix)
+
+
 class Landscape:
     """A loss over points of a fixed shape, with its first two derivatives.
 
@@ -110,10 +115,22 @@ class Landscape:
         return jnp.moveaxis(columns.reshape(size, *batch, size), 0, -1)
 
     @_checked
-    @program
-    def spectrum(self, point: jax.Array) -> jax.Array:
-        """Return the Hessian's eigenvalues in ascending order, (..., N)."""
-        return jnp.linalg.eigvalsh(self.hessian(point))
+    def spectrum(self, point: jax.Array, extra_dimension: bool = False) -> jax.Array:
+        """Return the Hessian's eigenvalues in ascending order, (..., N); with ``extra_dimension``, where that makes sense,
+        those in one dimension more."""
+        return _eigenvalues(self.hessian(point))
+
+    def standard(self, point: jax.Array) -> jax.Array:
+        """Return the point moved along the directions that change nothing to a standard place, for comparing points."""
+        return point
+
+    def reduced(self, points: np.ndarray) -> tuple[Landscape, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Return a landscape in fewer coordinates that runs from these points never leave, the points there, and the way back."""
+        return self, points, lambda reduced: reduced
+
+    def own_data(self) -> dict[str, np.ndarray]:
+        """Return what belongs to each lane alone, such as its teacher, by name; nothing when all lanes share everything."""
+        return {}
 
     def take(self, index: jax.Array | np.ndarray | int) -> Self:
         """Return the landscape of these lanes: itself when it is one for all."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -115,6 +116,19 @@ class ConvNetLandscape(Landscape):
         if not np.any(np.asarray(self.split(point)[0]), axis=-1).all():
             raise InputError("the filter is exactly 0, where it has no direction; move it")
         return point
+
+    def reduced(self, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+        """Return landscape and points (lanes, 5) in five coordinates, and the way back; see :mod:`.convnet_reduced`."""
+        from earnshaw.landscapes.convnet_reduced import reduce_lanes
+
+        small, five, axes = reduce_lanes(self, points)
+        return small, five, axes.lift
+
+    def own_data(self) -> dict[str, np.ndarray]:
+        """Return the lanes' teachers, if each has its own: ``filters`` (lanes, p) and ``outputs`` (lanes, k)."""
+        if self.filter.ndim == 1:
+            return {}
+        return {"filters": np.asarray(self.filter), "outputs": np.asarray(self.outputs)}
 
     def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the filter v (..., p) and the output weights a (..., k) of points."""
