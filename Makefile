@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test test-fast bench docs lint clean
+.PHONY: demo test test-fast nightly bench docs lint clean
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "earnshaw needs Python 3.11 or newer; set PYTHON=python3.11")'
@@ -25,20 +25,30 @@ test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not nightly'
 
 test-fast: $(DEV)
-	$(BIN)/python -m pytest -m 'not slow'
+	$(BIN)/python -m pytest -m 'not slow and not nightly'
+
+# What is long and need not run every time.
+nightly: $(DEV)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m nightly
 
 lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
 
+# Speed against a plain implementation; with BASE=<commit>, against the code of that commit.
+ifdef BASE
+bench: $(READY)
+	$(BIN)/python benchmarks/compare.py $(BASE)
+else
 bench: $(READY)
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/potentials.py
 	$(BIN)/python benchmarks/streamed.py
+endif
 
 docs: $(DEV)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/site

@@ -1,5 +1,6 @@
 """What the tests of several packages share: published points, and a calculus that is slow, precise and independent."""
 
+import os
 from pathlib import Path
 
 import mpmath as mp
@@ -12,6 +13,10 @@ settings.load_profile("fixed")
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 DATA = REPOSITORY / ".." / "shared" / "data" / "safran-shamir"
+# One compilation cache for the run and all its subprocesses: a program is compiled once, by whoever needs it first.
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(REPOSITORY / ".pytest_cache" / "xla"))
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 DIGITS = 130
 STEP = mp.mpf(10) ** -35  # differences of order STEP^2 / angle^3 off, rounded at 10^(2 * 35 - 130)
 

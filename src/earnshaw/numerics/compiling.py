@@ -29,8 +29,11 @@ def remember_programs() -> None:
     """Keep compiled programs on disk for the next process, in the user's cache folder, apart for each kind of CPU.
 
     The command line calls this; a library must not write where it was not asked to. A folder that cannot be made is
-    no error: the programs are then compiled again.
+    no error: the programs are then compiled again. A folder that the user has chosen, by ``JAX_COMPILATION_CACHE_DIR``,
+    stays the one.
     """
+    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
+        return
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     try:
         cpu = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
