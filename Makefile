@@ -25,14 +25,14 @@ test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'not nightly'
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not nightly'
 
 test-fast: $(DEV)
 	$(BIN)/python -m pytest -m 'not slow and not nightly'
 
 # What is long and need not run every time.
 nightly: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m nightly
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
 
 lint: $(DEV)
 	$(BIN)/ruff check .
