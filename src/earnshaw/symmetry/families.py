@@ -58,6 +58,8 @@ class FamilyRecord:
 class Family(FamilyRecord):
     """Runs that ended at one point under the symmetries of the problem; two are equal when their records are.
 
+    The record's fields are ``count``, ``objective``, ``min_eigenvalue`` (of the Hessian at ``weights``) and ``name``.
+
     Attributes
     ----------
     weights : the family's representative, in canonical form where symmetries are declared.
