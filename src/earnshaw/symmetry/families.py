@@ -48,13 +48,17 @@ class FamilyRecord:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> FamilyRecord:
         """Read a record back from :meth:`to_json`."""
-        known = record["min_eigenvalue"] is not None
-        return FamilyRecord(**dict(record) | ({} if known else {"min_eigenvalue": math.nan}))
+        smallest = math.nan if record["min_eigenvalue"] is None else record["min_eigenvalue"]
+        return FamilyRecord(
+            count=record["count"], objective=record["objective"], min_eigenvalue=smallest, name=record.get("name")
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Family(FamilyRecord):
     """Runs that ended at one point under the symmetries of the problem; two are equal when their records are.
+
+    The record's fields are ``count``, ``objective``, ``min_eigenvalue`` (of the Hessian at ``weights``) and ``name``.
 
     Attributes
     ----------

@@ -172,7 +172,8 @@ def _homeward(symmetry: Symmetry, columns: Order) -> Order:
     It depends on the permuted anchors alone: equivalent points, whose orders permute them to the same, share it. The
     columns' classes are one more row of the anchors, of a class of its own and with entries of its own.
     """
-    anchors = np.vstack([symmetry.anchors, symmetry.columns + symmetry.anchors.max(initial=0.0) + 1.0])
+    size = np.abs(symmetry.anchors).max(initial=1.0)
+    anchors = np.vstack([symmetry.anchors, size * (2.0 + symmetry.columns)])
     rows = np.append(symmetry.anchor_rows, 2 * len(symmetry.anchors))
     none = np.zeros((0, len(columns)))
     free = Symmetry(rows, np.zeros_like(symmetry.columns), none, np.zeros(0, dtype=np.int64))
