@@ -87,7 +87,7 @@ def _value(hint: Any, record: Any, name: str) -> Any:
         if isinstance(origin, type) and issubclass(origin, Enum):
             return origin[content.upper()]
         if dataclasses.is_dataclass(origin):
-            return decode(origin, content)
+            return decode(origin, content)  # type: ignore[arg-type]
         if origin is float:
             return float.fromhex(content)
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:

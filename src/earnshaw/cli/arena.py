@@ -128,23 +128,23 @@ def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> Non
     from earnshaw.plots import Proportion
     from earnshaw.plots.sweeps import arena_figure
 
-    problems = [result.problem for result in results]
-    apart = {problem.students - problem.teachers for problem in problems}
+    sizes = [(result.problem.sizes["k"], result.problem.sizes["n"]) for result in results]
+    apart = {n - k for k, n in sizes}
     if len(apart) == 1:
         extra = apart.pop()
         label = f"teacher neurons k (n = k{f' + {extra}' if extra else ''})"
-        sizes = [str(problem.teachers) for problem in problems]
-    elif len({problem.teachers for problem in problems}) == 1:
-        label = f"student neurons n (k = {problems[0].teachers})"
-        sizes = [str(problem.students) for problem in problems]
+        shown = [str(k) for k, _ in sizes]
+    elif len({k for k, _ in sizes}) == 1:
+        label = f"student neurons n (k = {sizes[0][0]})"
+        shown = [str(n) for _, n in sizes]
     else:
-        label, sizes = "teacher neurons k, student neurons n", [f"{p.teachers}, {p.students}" for p in problems]
+        label, shown = "teacher neurons k, student neurons n", [f"{k}, {n}" for k, n in sizes]
     if len(results) == 1:
-        title += f", k = {problems[0].teachers}, n = {problems[0].students}"
+        title += ", k = {}, n = {}".format(*sizes[0])
     standings = {
         name: [
             Proportion(size, s.global_percent, s.global_interval)
-            for size, result in zip(sizes, results, strict=True)
+            for size, result in zip(shown, results, strict=True)
             for s in result.scores
             if s.optimizer == name
         ]
@@ -163,7 +163,7 @@ def _show(arena: Arena) -> None:
 
     problem = arena.problem
     table = Table(
-        title=f"k={problem.teachers}, n={problem.students}, d={problem.dimension}", title_justify="left", box=None
+        title=", ".join(f"{name}={size}" for name, size in problem.sizes.items()), title_justify="left", box=None
     )
     first, known = arena.scores[0].optimizer, problem.is_realisable
     for heading in ("optimiser", "global (95%)", "steps", "gradients", "Hessians", f"as {first}", "other"):

@@ -137,9 +137,8 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
         chain = follow_paper(point.problem, point.weights)
         held &= chain.holds
         if as_json:
-            sizes = {"n": len(point.weights), "k": point.problem.teachers, "d": point.problem.dimension}
             numbers = dataclasses.asdict(chain) | {"is_proof": False}
-            json_line({"source": point.source, "index": point.index, **sizes, **numbers})
+            json_line({"source": point.source, "index": point.index, **point.problem.sizes, **numbers})
             continue
         numbers = [
             f"gradient <= {shown(chain.gradient_le, up=True)}",

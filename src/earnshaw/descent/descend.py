@@ -8,7 +8,7 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges import judge_for
-from earnshaw.descent.lanes import run_lanes
+from earnshaw.descent.lanes import Lanes, run_lanes
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.optimizers.gradient_descent import GradientDescent
 from earnshaw.descent.outcomes import Outcome, Trace
@@ -38,9 +38,17 @@ def descend(
     energy, points, lift = energy.reduced(starts)
 
     def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
-        judge = judge_for(problem, energy, chosen, limits)
-        padded = chosen.leaves_padding_alone
-        return run_lanes(energy, chosen, judge, limits, points, lanes, batch, seed, cancelled, padded=padded)
+        work = Lanes(
+            landscape=energy,
+            descent=chosen,
+            judge=judge_for(problem, energy, chosen, limits),
+            starts=points,
+            indices=lanes,
+            batch=batch,
+            seed=seed,
+            padded=chosen.leaves_padding_alone,
+        )
+        return run_lanes(work, cancelled)
 
     ledger, trace = run(descent, stopping, points, lanes)
     left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)

@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_reduced import reduce_arrays
@@ -28,9 +28,11 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
         reduced.append(small)
         points.append(five)
     together = ConvNetLandscape(*jax.device_put([np.concatenate(leaves) for leaves in zip(*reduced, strict=True)]))
-    descent, stopping, starts = GradientDescent(step=step), Stopping(), np.concatenate(points)
-    judge = BarrierJudge(together, stopping, step)
+    descent, starts = GradientDescent(step=step), np.concatenate(points)
+    judge, indices = BarrierJudge.of(together, descent, Stopping()), np.arange(len(starts))
+    batch = problems[0].batch
+    work = Lanes(landscape=together, descent=descent, judge=judge, starts=starts, indices=indices, batch=batch)
     with one_blas_thread():
-        ledger, _ = run_lanes(together, descent, judge, stopping, starts, np.arange(len(starts)), problems[0].batch)
+        ledger, _ = run_lanes(work)
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]

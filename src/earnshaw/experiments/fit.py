@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
@@ -108,7 +107,7 @@ class Fit:
     @property
     def isolated(self) -> bool:
         """Whether the end is a strict minimum: its gradient vanishes to rounding and its Hessian is positive definite."""
-        return bool(self.gradient_norm <= TOLERANCES.fit_gradient and self.spectrum[0] > TOLERANCES.strict)
+        return bool(self.gradient_norm <= TOLERANCES.risk_gradient and self.spectrum[0] > TOLERANCES.strict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record that ``fit.json`` and ``earnshaw fit --json`` show; bounds are on the safe side."""
@@ -233,7 +232,7 @@ def fit_rows(rows: Rows, plan: FitPlan, progress: Progress = quiet) -> Fit:
             f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
             "and gradient descent would only jump about; use a smaller --step, or none"
         )
-    ends, trace = descend_risk(near, risk, plan, step, starts, progress)
+    ends, trace = descend_risk(near, risk, plan, step, starts)
     best = int(np.argmin([end.value for end in ends]))
     end, values = ends[best], np.array([end.value for end in ends])
     curve = _joined(_curve(trace, best), end)
@@ -301,36 +300,24 @@ def safe_step(risk: EmpiricalRisk, starts: Array) -> float:
 
 
 def descend_risk(
-    rows: Rows, risk: EmpiricalRisk, plan: FitPlan, step: float, starts: Array, progress: Progress = quiet
+    rows: Rows, risk: EmpiricalRisk, plan: FitPlan, step: float, starts: Array
 ) -> tuple[list[NewtonEnd], Trace]:
-    """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian.
-
-    A lane whose descent left the finite numbers, also with halved steps, goes to Newton's method from its start.
-    """
-    lanes = np.arange(len(starts))
+    """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian."""
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
-    judge = BudgetJudge(stopping, TOLERANCES.fit_gradient)
-    descent = GradientDescent(step=step)
-    ledger, trace = run_lanes(risk, descent, judge, stopping, starts, lanes, len(lanes), plan.seed)
+    judge = DenseJudge(stopping=stopping, risk=StreamedRisk(rows, plan.neurons, plan.activation))
+    indices = np.arange(len(starts))
+    work = Lanes(
+        landscape=risk,
+        descent=GradientDescent(step=step),
+        judge=judge,
+        starts=starts,
+        indices=indices,
+        batch=len(starts),
+        seed=plan.seed,
+    )
+    _, trace = run_lanes(work)
     assert trace is not None
-    exact = StreamedRisk(rows, plan.neurons, plan.activation)
-    ends = []
-    for lane in lanes:
-        progress(0.4 + 0.3 * lane / len(lanes), "Newton's method")
-        point = ledger.points[lane]
-        ends.append(dense_newton(exact, point if np.isfinite(point).all() else starts[lane]))
-    return ends, trace
-
-
-def name_end(end: NewtonEnd) -> Outcome:
-    """Return what became of a start, from where Newton's method ended."""
-    if not end.gradient_norm <= TOLERANCES.fit_gradient:
-        return Outcome.UNDECIDED
-    if end.value < TOLERANCES.fit_value:
-        return Outcome.GLOBAL
-    if end.spectrum[0] > TOLERANCES.strict:
-        return Outcome.CONVERGED
-    return Outcome.SADDLE if end.spectrum[0] < -TOLERANCES.strict else Outcome.UNDECIDED
+    return [judge.ends[lane] for lane in indices.tolist()], trace
 
 
 def _curve(trace: Trace, lane: int) -> Curve:

@@ -11,12 +11,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.judges.dense import name_end
 from earnshaw.experiments.engine import Context, Finished, Piece, Progress, Work, quiet, run, work_of
-from earnshaw.experiments.fit import STATIONARY, FitPlan, descend_risk, name_end, safe_step
+from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
+from earnshaw.numerics import TOLERANCES
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 from earnshaw.records import decode, fields_of
 from earnshaw.starts import Xavier, starts_around
@@ -25,9 +27,7 @@ from earnshaw.store import Arrays, read_sealed
 from earnshaw.symmetry.assignment import relative_error, spread
 
 Array = NDArray[np.float64]
-SAME = 1e-4  # two ends closer than this, relative to their size, are one minimiser
 STRICT = (Outcome.CONVERGED, Outcome.GLOBAL)
-SUCCESS = 1e-2  # the paper's limit for the spread of the ends
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Consensus:
     @property
     def success(self) -> bool:
         """Whether all ends are one by the paper's limit."""
-        return self.spread <= SUCCESS
+        return self.spread <= TOLERANCES.consensus
 
 
 def consensus(
@@ -61,15 +61,15 @@ def consensus(
     risk = EmpiricalRisk.of(draw(problem), problem.neurons, problem.activation)
     lanes = np.arange(starts)
     stopping = Stopping(max_steps=steps)
-    ledger, _ = run_lanes(
-        risk,
-        GradientDescent(step=step, check_every=100),
-        BudgetJudge(stopping, STATIONARY),
-        stopping,
-        starts_around(problem.weights, distance, problem.seed, lanes),
-        lanes,
-        starts,
+    work = Lanes(
+        landscape=risk,
+        descent=GradientDescent(step=step, check_every=100),
+        judge=BudgetJudge(stopping=stopping),
+        starts=starts_around(problem.weights, distance, problem.seed, lanes),
+        indices=lanes,
+        batch=starts,
     )
+    ledger, _ = run_lanes(work)
     ends = ledger.last_points
     errors = [relative_error(end, problem.weights) for end in ends]
     growth = np.linalg.norm(ends, axis=(1, 2)).mean() / np.linalg.norm(problem.weights)
@@ -125,10 +125,10 @@ def contest(problem: Logistic, random: int) -> StartContest:
     ends, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
     settled = np.array([name_end(end) in STRICT for end in ends])
     best = ends[int(np.argmin(np.where(settled, [end.value for end in ends], np.inf)))].point
-    reached = [bool(ok) and relative_error(end.point, best) < SAME for ok, end in zip(settled, ends, strict=True)]
+    reached = [bool(ok) and relative_error(end.point, best) < TOLERANCES.same_minimiser for ok, end in zip(settled, ends, strict=True)]
     different: list[Array] = []
     for ok, end in zip(settled[1:], ends[1:], strict=True):
-        if ok and not any(relative_error(end.point, other) < SAME for other in different):
+        if ok and not any(relative_error(end.point, other) < TOLERANCES.same_minimiser for other in different):
             different.append(end.point)
     return StartContest(random, sum(reached[1:]), reached[0], len(different), int((~settled[1:]).sum()))
 

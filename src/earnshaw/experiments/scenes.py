@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, descend
-from earnshaw.experiments.plan import Plan, Setting
+from earnshaw.descent import GradientDescent, Outcome, Stopping, Trace
+from earnshaw.experiments.engine import run
+from earnshaw.experiments.plan import Plan
+from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import families
 from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.landscapes.splitting import split_neuron
@@ -43,23 +45,18 @@ class SweepScene:
 
 def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25) -> SweepScene:
     """Run gradient descent from random starts as ``earnshaw sweep`` does, and keep every run's loss over time."""
-    setting = Setting(TwoLayer(standard_teacher(size)))
-    plan = Plan(settings=(setting,), runs=runs, seed=seed, stopping=Stopping(trace=every))
-    lanes = np.arange(runs)
-    starts = plan.start.draw(setting.problem, seed, lanes)
-    ended, trace = descend(
-        setting.problem, plan.descent, plan.stopping, starts, lanes, plan.batches[setting.name], seed
-    )
-    if trace is None:
-        raise RuntimeError("a trace was asked for and none came")
+    plan = Plan.of(TwoLayer(standard_teacher(size)), runs=runs, seed=seed, stopping=Stopping(trace=every))
+    (result,) = run(plan).values()
+    ended = Runs.of_arrays(plan.settings[0].problem, result.files[""])
+    trace = Trace(**result.files["-trace"])
     spurious = ended.outcome == Outcome.SPURIOUS.code
     steps = np.arange(0, int(ended.steps.max()) + every, every)
     values = np.empty((len(steps), runs))
-    for run in range(runs):
-        mine = trace.run == run
+    for lane in range(runs):
+        mine = trace.run == lane
         at, loss = trace.step[mine], trace.value[mine]
         before = np.clip(np.searchsorted(at, steps, side="right") - 1, 0, len(at) - 1)
-        values[:, run] = np.where(steps >= ended.steps[run], ended.value[run], loss[before])
+        values[:, lane] = np.where(steps >= ended.steps[lane], ended.value[lane], loss[before])
     last = np.searchsorted(steps, ended.steps, side="left")
     levels = tuple(family.objective for family in families(ended.spurious))
     return SweepScene(size, steps, values, last, spurious, levels)

@@ -84,12 +84,12 @@ class Summary:
         names = [entry.name for entry in dataclasses.fields(cls)]
         sizes = {key: record[key] for key in record if key not in {*names, "undecided", "files"}}
         interval = record["spurious_interval"]
-        read = {
+        read: dict[str, Any] = {
             "sizes": sizes,
             "spurious_interval": None if interval is None else tuple(interval),
             "families": tuple(FamilyRecord.from_json(family) for family in record["families"]),
         }
-        return cls(**{name: read.get(name, record.get(name)) for name in names})
+        return cls(**{name: read[name] if name in read else record[name] for name in names})
 
 
 def families(runs: Runs, seed: int = 0) -> list[Family]:

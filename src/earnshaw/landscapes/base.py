@@ -120,6 +120,10 @@ class Landscape:
         those in one dimension more."""
         return _eigenvalues(self.hessian(point))
 
+    def project(self, point: jax.Array) -> jax.Array:
+        """Return the nearest allowed point: itself where every point is allowed."""
+        return point
+
     def standard(self, point: jax.Array) -> jax.Array:
         """Return the point moved along the directions that change nothing to a standard place, for comparing points."""
         return point

@@ -123,9 +123,9 @@ def _table(item: Item, rows: Sequence[Row], how: Reproduction) -> list[Compariso
 def compare_row(item: Item, row: Row, summary: Summary) -> list[Comparison]:
     """Compare the three numbers of a printed row with a sweep of ours."""
     setting = f"k={row.k}, n={row.n}"
-    percent, interval = summary.spurious_percent, summary.spurious_interval
+    percent, interval = percentage(summary.spurious, summary.decided)
     return [
-        item.sampled(setting, "spurious_percent", percent, summary.runs, interval, row.percent, PRINTED_RUNS),
+        item.sampled(setting, "spurious_percent", percent, summary.decided, interval, row.percent, PRINTED_RUNS),
         _compare_mean(item, row, summary, "min_eigenvalue", row.eigenvalue, row.eigenvalue_unit),
         _compare_mean(item, row, summary, "objective", row.objective, 1e-3),
     ]
@@ -137,8 +137,8 @@ def _compare_mean(item: Item, row: Row, summary: Summary, key: str, printed: flo
     if mean is None:
         test = "no spurious run of ours to average"
         return item.compare(setting, quantity, None, printed, Source.PRINTED, test, True)
-    counts = np.array([family["count"] for family in summary.families], dtype=float)
-    spread = counted_spread([family[key] for family in summary.families], counts)
+    counts = np.array([family.count for family in summary.families], dtype=float)
+    spread = counted_spread([getattr(family, key) for family in summary.families], counts)
     theirs = max(1.0, row.percent / 100 * PRINTED_RUNS)
     # Few runs may all have met one family: then the spread says nothing, and the known range of minima stands in for it.
     if counts.sum() < 10 or theirs < 10:

@@ -124,7 +124,7 @@ def _graphs(symmetry: Symmetry, points: Array, tolerance: float) -> Graphs:
     """Colour the entries of points (graphs, n, d + extra), stacked on the anchors, by value, and the vertices by class."""
     dimension = len(symmetry.columns)
     entries = clusters(points[..., :dimension], tolerance)
-    anchors = clusters(symmetry.anchors, TOLERANCES.anchor) + entries.max() + np.uint64(1)
+    anchors = clusters(symmetry.anchors, TOLERANCES.equal_entries) + entries.max() + np.uint64(1)
     rows = np.tile(symmetry.rows.astype(np.uint64), (len(points), 1))
     for extra in np.moveaxis(points[..., dimension:], -1, 0):
         colours = clusters(extra, tolerance)
@@ -177,7 +177,7 @@ def _homeward(symmetry: Symmetry, columns: Order) -> Order:
     rows = np.append(symmetry.anchor_rows, 2 * len(symmetry.anchors))
     none = np.zeros((0, len(columns)))
     free = Symmetry(rows, np.zeros_like(symmetry.columns), none, np.zeros(0, dtype=np.int64))
-    found = align(free, anchors[:, columns], anchors, TOLERANCES.anchor * np.sqrt(anchors.size))
+    found = align(free, anchors[:, columns], anchors, TOLERANCES.equal_entries * np.sqrt(anchors.size))
     return np.argsort(columns) if found is None else found.columns
 
 

@@ -99,8 +99,8 @@ def figure4(how: Reproduction) -> list[Comparison]:
     folder = how.out / "data" / f"figure4-{sets}-seed{how.seed}"
     measured = measure("estimate", sizes.values(), folder, how.seed, how.workers, how.progress)
     for key, size in sizes.items():
-        found: list[Estimate] = measured[size.name]
-        errors[key] = np.array([result.error if result.found else np.nan for result in found])
+        ends: list[Estimate] = measured[size.name]
+        errors[key] = np.array([end.error if end.found else np.nan for end in ends])
     curves, compared = [], []
     for grid in grids:
         d = grid.dimension
