@@ -91,7 +91,7 @@ def families(
     Parameters
     ----------
     symmetry : what the problem declares.
-    points : (count, *shape).
+    points : (count, ...), of any shape.
     values : (count,) losses; they agree when they differ by at most ``tolerance * scale``.
     runs : (count,) which run each point belongs to, ascending; members are these.
     scale : the square scale of the loss.
@@ -129,7 +129,7 @@ def families(
 def pack(found: Sequence[Family], num_runs: int, shape: tuple[int, ...]) -> dict[str, NDArray[Any]]:
     """Return families of points of this shape as arrays, to be stored beside the runs.
 
-    ``family_weights`` (families, *shape); ``family`` (num_runs,), each run's family or -1; and where symmetries are
+    ``family_weights`` (families, ...); ``family`` (num_runs,), each run's family or -1; and where symmetries are
     declared ``family_rows`` (num_runs, n) and ``family_columns`` (num_runs, d), so that
     ``points[i][family_rows[i]][:, family_columns[i]]`` is the representative; the identity for runs of no family.
     """
