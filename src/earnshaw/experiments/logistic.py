@@ -125,7 +125,10 @@ def contest(problem: Logistic, random: int) -> StartContest:
     ends, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
     settled = np.array([name_end(end) in STRICT for end in ends])
     best = ends[int(np.argmin(np.where(settled, [end.value for end in ends], np.inf)))].point
-    reached = [bool(ok) and relative_error(end.point, best) < TOLERANCES.same_minimiser for ok, end in zip(settled, ends, strict=True)]
+    reached = [
+        bool(ok) and relative_error(end.point, best) < TOLERANCES.same_minimiser
+        for ok, end in zip(settled, ends, strict=True)
+    ]
     different: list[Array] = []
     for ok, end in zip(settled[1:], ends[1:], strict=True):
         if ok and not any(relative_error(end.point, other) < TOLERANCES.same_minimiser for other in different):
