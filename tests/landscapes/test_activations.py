@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes import Landscape, SampledTwoLayer, landscape
+from earnshaw.landscapes import Landscape, landscape
 from earnshaw.problems import TwoLayer
 
 N, K, D = 3, 2, 4
@@ -19,7 +19,7 @@ def swish(x):
 
 
 QUICK = ("erf",)
-SLOW = ("hermite:3", "leaky:0.1", "gelu", "tanh", swish)
+SLOW = ("hermite:3", "leaky:0.1", "gelu", "tanh", "unit-tanh", "unit-erf", swish)
 EVERY = [*QUICK, *(pytest.param(sigma, marks=pytest.mark.slow) for sigma in SLOW)]
 every_activation = pytest.mark.parametrize("sigma", EVERY, ids=lambda s: s if isinstance(s, str) else s.__name__)
 
@@ -82,10 +82,10 @@ def test_derivatives_against_automatic_differentiation(sigma, trainable):
 @every_activation
 def test_the_exact_loss_is_the_mean_over_samples(sigma):
     problem, point = case(sigma, True, seed=2)
-    twin = SampledTwoLayer(problem)
-    losses = np.asarray(jax.jit(twin.losses)(point, twin.draw(jax.random.key(1), 200_000)))
+    energy = landscape(problem)
+    losses = np.asarray(jax.jit(energy.sampled_losses)(point, energy.draw(jax.random.key(1), 200_000)))
     error = losses.std() / np.sqrt(len(losses))
-    exact = float(landscape(problem).value(point))
+    exact = float(energy.value(point))
     assert abs(losses.mean() - exact) < 5 * error
     assert error < 0.05 * exact
 

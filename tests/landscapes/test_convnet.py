@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.convnet import ConvNetLandscape, SampledConvNet
+from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.numerics import bivariate_gaussian_mean
 from earnshaw.problems.convnet import ConvNet
 
@@ -68,17 +68,17 @@ def errors(samples, expected):
 @pytest.mark.parametrize(("p", "k"), [(5, 2)])
 def test_value_and_gradient_against_sampling(p, k):
     problem, point = random_problem(p, k, 10 * p + k)
-    exact, twin = ConvNetLandscape.of(problem), SampledConvNet(problem)
-    sample = twin.draw(jax.random.key(p), 60_000)
+    exact = ConvNetLandscape.of(problem)
+    sample = exact.draw(jax.random.key(p), 60_000)
     assert sample.shape == (60_000, k, p)
-    losses = jax.jit(twin.losses)(point, sample)
+    losses = jax.jit(exact.sampled_losses)(point, sample)
     assert errors(losses, exact.value(point)) < 5
-    slopes = jax.jit(jax.vmap(twin.gradient, in_axes=(None, 0)))(jnp.asarray(point), sample[:, None])
+    slopes = jax.jit(jax.vmap(jax.grad(exact.sampled_value), in_axes=(None, 0)))(jnp.asarray(point), sample[:, None])
     expected = np.asarray(exact.gradient(point))
     v = point[:p] / np.linalg.norm(point[:p])
     assert np.abs(slopes[:, :p] @ v).max() < 1e-12 * np.abs(slopes).max()  # orthogonal to v at every input
     assert errors(slopes, expected) < 5
-    assert twin.value(point, sample) == pytest.approx(float(losses.mean()), rel=1e-12)
+    assert exact.sampled_value(point, sample) == pytest.approx(float(losses.mean()), rel=1e-12)
 
 
 @pytest.mark.slow
@@ -87,9 +87,9 @@ def test_hessian_against_sampling():
     p, k = 2, 2
     problem, point = random_problem(p, k, 7)
     point = jnp.asarray(point)
-    exact, twin = ConvNetLandscape.of(problem), SampledConvNet(problem)
-    sample = twin.draw(jax.random.key(3), 60_000)
-    smooth = jax.jit(jax.vmap(jax.hessian(twin.value), in_axes=(None, 0)))(point, sample[:, None])
+    exact = ConvNetLandscape.of(problem)
+    sample = exact.draw(jax.random.key(3), 60_000)
+    smooth = jax.jit(jax.vmap(jax.hessian(exact.sampled_value), in_axes=(None, 0)))(point, sample[:, None])
     v, a = point[:p], point[p:]
     size = jnp.linalg.norm(v)
     unit = v / size
@@ -107,8 +107,8 @@ def test_hessian_against_sampling():
 
 def test_the_printed_formula_is_wrong():
     problem, point = random_problem(2, 3, 5)
-    exact, twin = ConvNetLandscape.of(problem), SampledConvNet(problem)
-    losses = jax.jit(twin.losses)(point, twin.draw(jax.random.key(0), 60_000))
+    exact = ConvNetLandscape.of(problem)
+    losses = jax.jit(exact.sampled_losses)(point, exact.draw(jax.random.key(0), 60_000))
     assert errors(losses, exact.value(point)) < 5
     assert errors(losses, printed_loss(problem, point)) > 20
     solution = np.concatenate([problem.filter, np.linalg.norm(problem.filter) * problem.output_weights])

@@ -25,15 +25,15 @@ def point(seed=0, *batch):
 
 PLAIN = {
     "sigmoid": lambda z: 1 / (1 + jnp.exp(-z)),
-    "tanh": lambda z: (1 + jnp.tanh(z)) / 2,
-    "erf": lambda z: (1 + jax.scipy.special.erf(z)) / 2,
+    "unit-tanh": lambda z: (1 + jnp.tanh(z)) / 2,
+    "unit-erf": lambda z: (1 + jax.scipy.special.erf(z)) / 2,
 }
 
 
 CASES = [
     ("sigmoid", Labels.CLASSIFICATION),
-    pytest.param("tanh", Labels.REGRESSION, marks=pytest.mark.slow),
-    pytest.param("erf", Labels.CLASSIFICATION, marks=pytest.mark.slow),
+    pytest.param("unit-tanh", Labels.REGRESSION, marks=pytest.mark.slow),
+    pytest.param("unit-erf", Labels.CLASSIFICATION, marks=pytest.mark.slow),
 ]
 
 
@@ -73,7 +73,7 @@ def test_batches_agree_with_one_at_a_time():
     assert risk.take(np.arange(2)) is risk
     assert len(jax.tree.leaves(risk)) == 2
     for wrong in (np.ones((K, D + 1)), np.full((K, D), np.nan)):
-        with pytest.raises(InputError, match="weights"):
+        with pytest.raises(InputError, match="the point"):
             risk.point(wrong)
 
 

@@ -6,7 +6,10 @@ import pytest
 
 from earnshaw.errors import AccuracyWarning
 from earnshaw.numerics.gaussian_means import gaussian_mean
-from earnshaw.potentials.bounded import BOUNDED
+from earnshaw.potentials import derivatives
+from earnshaw.problems import activation
+
+SIGMOID = activation("sigmoid")
 
 
 def test_closed_forms():
@@ -23,18 +26,17 @@ def test_steep_slopes_against_a_slow_integral(scale):
         return mp.exp(-(z**2) / 2) / mp.sqrt(2 * mp.pi) / (4 * mp.cosh(scale * z / 2) ** 2)
 
     expected = float(mp.quad(slope, [-12, -1 / scale, 0, 1 / scale, 12]))
-    found = gaussian_mean(lambda z: BOUNDED["sigmoid"].derivatives(scale * z, 1)[1])
+    found = gaussian_mean(lambda z: derivatives(SIGMOID, scale * z, 1)[1])
     assert abs(found.value / expected - 1) < 1e-11
 
 
 def test_the_usual_rule_is_wrong_where_this_one_is_right():
     nodes, weights = np.polynomial.hermite_e.hermegauss(150)
     weights = weights / np.sqrt(2 * np.pi)
-    sigmoid = BOUNDED["sigmoid"]
 
     def convexity(mean, scale):
         a0, a1, b0 = (
-            mean(lambda z, p=p: sigmoid.derivatives(scale * z, 1)[1] ** p[0] * z ** p[1])
+            mean(lambda z, p=p: derivatives(SIGMOID, scale * z, 1)[1] ** p[0] * z ** p[1])
             for p in ((1, 0), (1, 1), (2, 0))
         )
         return b0 - a0**2 - a1**2
@@ -58,4 +60,4 @@ def test_it_warns_when_it_cannot_be_trusted(function):
 def test_it_is_silent_when_it_can():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        gaussian_mean(lambda z: BOUNDED["sigmoid"].derivatives(100 * z, 1)[1])
+        gaussian_mean(lambda z: derivatives(SIGMOID, 100 * z, 1)[1])

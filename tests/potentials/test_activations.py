@@ -14,8 +14,8 @@ from earnshaw.potentials.logistic import ERROR, SCALES, WEIGHTS
 from earnshaw.problems import activation
 
 D = 3
-CLOSED = ("leaky:0.1", "leaky:-0.5", "sign", "erf", "hermite:1", "hermite:2", "hermite:5", "gelu")
-MIXTURES = ("sigmoid", "tanh", "softplus")
+CLOSED = ("leaky:0.1", "leaky:-0.5", "sign", "erf", "hermite:1", "hermite:2", "hermite:5", "gelu", "unit-erf")
+MIXTURES = ("sigmoid", "tanh", "softplus", "unit-tanh")
 EVERY = (*CLOSED, *MIXTURES)
 NORMS = (1e-3, 0.05, 1.0, 2.5, 30.0, 1e3)
 
@@ -100,7 +100,7 @@ QUICK = ("erf",)
 def test_values_against_the_integral(name):
     """To 1e-10, or better, of the size sqrt(Phi(u, u) Phi(v, v)) of what is integrated."""
     sigma = activation(name)
-    if name.startswith("erf") or name == "gelu":  # the vectorised math.erf is slow; JAX's has other code and is fast
+    if name in ("erf", "unit-erf", "gelu"):  # the vectorised math.erf is slow; JAX's has other code and is fast
         sigma = jax.jit(potential(name).activation)
     values = computed(name)[0]
     for value, numbers in zip(values, PAIRS.values(), strict=True):
@@ -205,6 +205,8 @@ TEXTBOOK = {
     "sigmoid": lambda u, v: mp.mpf("0.25") + mixture(arc, u, v) / (2 * mp.pi),
     "tanh": lambda u, v: 2 / mp.pi * mixture(arc, u, v, gain=2),
     "softplus": lambda u, v: mixture(ramp, u, v),
+    "unit-tanh": lambda u, v: mp.mpf("0.25") + mixture(arc, u, v, gain=2) / (2 * mp.pi),
+    "unit-erf": lambda u, v: mp.mpf("0.25") + arc(u, v, mp.mpf("0.5"), mp.mpf("0.5")) / (2 * mp.pi),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.problems import TwoLayer, activation, problem_from_json
+from earnshaw.problems import Data, Logistic, TwoLayer, activation, problem_from_json, unit_activation
 
 
 def swish(x):
@@ -30,6 +30,8 @@ def swish(x):
         ("tanh", "tanh", None, None, True, True),
         ("softplus", "softplus", None, None, False, False),
         ("gelu", "gelu", None, None, False, True),
+        ("unit-tanh", "unit-tanh", None, None, False, False),
+        ("unit-erf", "unit-erf", None, None, False, False),
         ("jax.numpy:tanh", "jax.numpy:tanh", None, None, True, True),
         ("jax.nn:relu", "jax.nn:relu", None, 1, False, True),
         ("jax.numpy:sign", "jax.numpy:sign", None, 0, True, False),
@@ -149,7 +151,7 @@ def test_json_carries_the_name_and_the_digest(tmp_path, monkeypatch):
         problem_from_json(record, functions=True)
 
 
-@pytest.mark.parametrize("name", ["leaky:0.1", "hermite:3", "tanh"])
+@pytest.mark.parametrize("name", ["leaky:0.1", "hermite:3", "tanh", "unit-erf"])
 def test_json_of_named_activations(name):
     problem = TwoLayer(np.eye(2), activation=name)
     assert problem.to_json()["objective"] == f"two-layer/{name}"
@@ -217,3 +219,51 @@ def test_only_the_papers_problem_is_orthonormal():
     assert TwoLayer(np.eye(3)).is_orthonormal
     assert not TwoLayer(np.eye(3), activation="erf").is_orthonormal
     assert not TwoLayer(np.eye(3), trainable_output=True).is_orthonormal
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "unit-tanh", "unit-erf"])
+def test_a_name_means_one_function_in_every_problem(name):
+    sigma = activation(name)
+    assert unit_activation(name) is sigma
+    for problem in (TwoLayer(np.eye(2), activation=name), Logistic(np.eye(2), 9, activation=name), data(name)):
+        assert problem.activation is sigma
+        assert problem_from_json(problem.to_json()) == problem
+
+
+def data(sigma):
+    return Data(np.random.default_rng(0).normal(size=(6, 2)), np.linspace(0, 1, 6), 2, sigma)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("tanh", r"the activation tanh has values -1 to 1; the model needs \[0, 1\]: use unit-tanh$"),
+        ("erf", r"use unit-erf$"),
+        ("relu", r"has values 0 to inf; the model needs \[0, 1\]: use sigmoid, unit-tanh, unit-erf, or a function"),
+        ("swish", r"unknown activation 'swish'; choose one of relu"),
+        ("my.py:fine", r"my.py:fine has values -3\d"),
+        ("my.py:number", r"not a function"),
+        ("my.py:total", r"returns shape"),
+    ],
+)
+def test_probabilities_need_values_between_0_and_1(given, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.py").write_text(FILE)
+    for make in (lambda: Logistic(np.eye(2), 9, activation=given), lambda: data(given)):
+        with pytest.raises(InputError, match=message):
+            make()
+
+
+def test_json_of_data_carries_the_digest_of_a_users_function(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "import jax.numpy as jnp\ndef soft(x): return 0.5 + {} * jnp.arctan(x) / jnp.pi\n"
+    (tmp_path / "own.py").write_text(text.format(1.0))
+    problems = [Logistic(np.eye(2), 9, activation="own.py:soft"), data("own.py:soft")]
+    for problem in problems:
+        assert problem_from_json(problem.to_json(), functions=True) == problem
+        with pytest.raises(InputError, match="loading it was not allowed"):
+            problem_from_json(problem.to_json())
+    (tmp_path / "own.py").write_text(text.format(0.9))
+    for problem in problems:
+        with pytest.raises(InputError, match="it has changed"):
+            problem_from_json(problem.to_json(), functions=True)

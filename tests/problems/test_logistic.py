@@ -2,14 +2,13 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights, unit_weights
+from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 
 
 def test_weights_are_what_they_are_called():
     np.testing.assert_allclose(
         orthogonal_weights(3, 7, 0, 2.0) @ orthogonal_weights(3, 7, 0, 2.0).T, 4 * np.eye(3), atol=1e-13
     )
-    np.testing.assert_allclose(np.linalg.norm(unit_weights(3, 7, 0, 3.0), axis=1), 3)
     assert np.array_equal(gaussian_weights(2, 5, 1), gaussian_weights(2, 5, 1))
     assert not np.array_equal(gaussian_weights(2, 5, 1), gaussian_weights(2, 5, 2))
     many = gaussian_weights(50, 60, 0)
@@ -26,7 +25,7 @@ def test_equality_hash_and_json():
         one.replace(seed=1),
         one.replace(samples=11),
         one.replace(labels=Labels.REGRESSION),
-        one.replace(activation="erf"),
+        one.replace(activation="unit-erf"),
     ):
         assert one != other
     record = one.to_json()

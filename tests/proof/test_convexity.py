@@ -18,7 +18,7 @@ def setting(activation="sigmoid", labels=Labels.REGRESSION, n=3000, weights=None
     return problem.weights, rows, StreamedRisk(rows, len(weights), activation)
 
 
-@pytest.mark.parametrize("activation", ["sigmoid", "tanh", "erf"])
+@pytest.mark.parametrize("activation", ["sigmoid", "unit-tanh", "unit-erf"])
 def test_bounds_hold_and_say_something(activation):
     weights, rows, risk = setting(activation, Labels.CLASSIFICATION)
     ball = prove_convexity(rows.x, rows.y, weights, activation)
@@ -79,7 +79,7 @@ def test_the_fourth_moment_bound_is_above_every_sample_and_near_three():
 
 def test_mistakes_are_explained():
     weights, rows, _ = setting(n=50)
-    with pytest.raises(InputError, match="sigmoid, tanh, erf"):
+    with pytest.raises(InputError, match="sigmoid, unit-tanh, unit-erf"):
         prove_convexity(rows.x, rows.y, weights, "mine:function")
     with pytest.raises(InputError, match="do not fit"):
         prove_convexity(rows.x, rows.y[:-1], weights)

@@ -30,11 +30,6 @@ class CircleEnds:
     at_global: int
     flat_pairs: int
 
-    @property
-    def unexplained(self) -> int:
-        """Ends that are neither."""
-        return self.runs - self.at_global - self.flat_pairs
-
 
 def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: int = 2500) -> CircleEnds:
     """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28).

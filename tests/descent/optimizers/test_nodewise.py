@@ -4,14 +4,14 @@ import pytest
 
 from earnshaw.descent.optimizers.nodewise import climb_log_field, log_nodewise_descent
 from earnshaw.experiments.charges import reach_one, recover
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
 from earnshaw.potentials.radial import AlmostYukawa
 
 
 def test_climbing_finds_a_proton_that_the_loss_cannot_see():
-    """At a distance of 60 the field is 1e-28: L does not change in any digit, its logarithm does."""
+    """At a distance of 60 the field is 1e-28: F does not change in any digit, its logarithm does."""
     protons = jnp.array([[[0.0, 0.0, 0.0]]])
-    node = ChargeLandscape(protons, jnp.array([[-0.3]]), None, AlmostYukawa(3), 1)
+    node = PairEnergy.among(AlmostYukawa(3), protons, jnp.array([[-0.3]]), students=1)
     far = jnp.array([[[60.0, 0.0, 0.0]]])
     assert float(jnp.abs(node.field(far)[0])[0, 0]) < 1e-28
     theta, steps = climb_log_field(node, far)
@@ -22,14 +22,14 @@ def test_climbing_finds_a_proton_that_the_loss_cannot_see():
 @pytest.mark.slow
 def test_two_near_protons_of_opposite_sign_are_told_apart():
     protons = np.array([[[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]]])
-    landscape = ChargeLandscape(jnp.asarray(protons), jnp.array([[1.0, -0.9]]), None, AlmostYukawa(3), 2)
+    landscape = PairEnergy.among(AlmostYukawa(3), protons, jnp.array([[1.0, -0.9]]), students=2)
     starts = jnp.asarray(np.random.default_rng(0).normal(size=(1, 2, 20, 3)))
     end = log_nodewise_descent(landscape, starts)
     apart = np.linalg.norm(protons[:, :, None] - np.asarray(end.positions)[:, None], axis=-1)
     assert apart.min(-1).max() < 1e-10
     assert abs(float(end.value[0])) < 1e-12
     order = apart[0].argmin(0)
-    assert np.allclose(np.asarray(end.charges)[0], -np.array([1.0, -0.9])[order], atol=1e-10)
+    assert np.allclose(np.asarray(end.charges)[0], np.array([1.0, -0.9])[order], atol=1e-10)
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from earnshaw.descent.newton.critical import critical_points
 from earnshaw.descent.optimizers.hessian_descent import hessian_descent, hessian_step
 from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.descent.optimizers.second_gd import membership, second_gd
-from earnshaw.landscapes.charges import ChargeLandscape
+from earnshaw.landscapes import PairEnergy
 from earnshaw.numerics import lane_keys
 from earnshaw.potentials.radial import AlmostYukawa, Variant
 
@@ -132,7 +132,7 @@ def test_the_librarys_descents_run_on_charges(descent):
     rng = np.random.default_rng(4)
     protons, points = jnp.asarray(rng.normal(size=(3, 2, 3))), jnp.asarray(rng.normal(size=(3, 2, 4)))
     potential = AlmostYukawa(3, 1.0, 0.5, Variant.S)
-    landscape = ChargeLandscape(protons, jnp.ones((3, 2)), None, potential, 2, 1.0)
+    landscape = PairEnergy.among(potential, protons, jnp.ones((3, 2)), students=2, regularisation=1.0)
     state = descent.init(landscape, points, np.ones(3), lane_keys(0, np.arange(3)))
     step = jax.jit(descent.advance)
     for _ in range(60):

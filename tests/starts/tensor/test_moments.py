@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
+from earnshaw.landscapes.logistic_constants import neuron_moment
 from earnshaw.landscapes.rows import Rows
-from earnshaw.potentials.bounded import BOUNDED, UserActivation
-from earnshaw.potentials.constants import neuron_moment
+from earnshaw.potentials import derivatives
+from earnshaw.problems import activation
 from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual, raw
 
 D, K, N = 4, 2, 300
@@ -86,8 +87,8 @@ def test_the_fourth_moment_needs_one_half_where_the_paper_prints_one():
     frame, a = np.eye(2), np.array([0.6, 0.8])
     assert np.abs(Moments(constant).fourth_core(frame, a)).max() < 1e-10
     assert np.abs(Moments(constant, pairings=1.0).fourth_core(frame, a)).max() > 1
-    bump = UserActivation("bump", lambda z: 0.1 + 0.8 * 2.718281828459045 ** (-z * z))
-    rows = quadrature_rows(lambda x: bump.derivatives(x @ TEACHER.T, 0)[0].mean(1))
+    bump = activation(lambda z: 0.1 + 0.8 * 2.718281828459045 ** (-z * z))
+    rows = quadrature_rows(lambda x: derivatives(bump, x @ TEACHER.T, 0)[0].mean(1))
     charges, units = exact(bump, 4)
     expected = np.einsum("i,ia,ib,ic->abc", charges * (units @ a), units, units, units)
     assert np.abs(expected).max() > 0.05
@@ -97,8 +98,8 @@ def test_the_fourth_moment_needs_one_half_where_the_paper_prints_one():
 
 
 def test_moments_of_a_network_are_those_of_its_neurons():
-    sigmoid = BOUNDED["sigmoid"]
-    rows = quadrature_rows(lambda x: sigmoid.derivatives(x @ TEACHER.T, 0)[0].mean(1))
+    sigmoid = activation("sigmoid")
+    rows = quadrature_rows(lambda x: derivatives(sigmoid, x @ TEACHER.T, 0)[0].mean(1))
     a = np.array([0.6, 0.8])
     charges, units = exact(sigmoid, 3)
     np.testing.assert_allclose(

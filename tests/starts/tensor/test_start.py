@@ -3,7 +3,7 @@ import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.logistic_data import draw
-from earnshaw.problems.logistic import Labels, Logistic, orthogonal_weights, unit_weights
+from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.symmetry.assignment import relative_error
 
@@ -36,7 +36,8 @@ def test_classification_with_long_neurons():
 @pytest.mark.slow
 def test_every_step_of_ours_helps():
     def weights(seed):
-        return unit_weights(3, 20, seed, 2.0)
+        drawn = gaussian_weights(3, 20, seed)
+        return 2.0 * drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
 
     def median(**settings):
         return np.median(errors(TensorStart(**settings), weights, 5000, Labels.REGRESSION, 4))

@@ -2,8 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.potentials.bounded import BOUNDED, UserActivation
-from earnshaw.potentials.constants import (
+from earnshaw.landscapes.logistic_constants import (
     alpha,
     beta,
     derivative_bound,
@@ -13,10 +12,12 @@ from earnshaw.potentials.constants import (
     neuron_moment_slope,
     rho,
 )
+from earnshaw.potentials import derivatives
+from earnshaw.problems import activation
 
-SIGMOID = BOUNDED["sigmoid"]
-EVEN = UserActivation("bump", lambda z: jnp.exp(-z * z))
-SKEW = UserActivation("skew", lambda z: 1 / (1 + jnp.exp(1 - 2 * z)))
+SIGMOID = activation("sigmoid")
+EVEN = activation(lambda z: jnp.exp(-z * z))
+SKEW = activation(lambda z: 1 / (1 + jnp.exp(1 - 2 * z)))
 
 
 def test_rho_at_the_values_of_figure_2():
@@ -37,21 +38,21 @@ def test_rho_is_made_of_the_means_of_its_definition():
             float(rho(SIGMOID, scale)), rel=1e-10
         )
     z = np.random.default_rng(0).normal(size=400_000)
-    sample = SIGMOID.derivatives(2.0 * z, 1)[1] ** 2 * z**2
+    sample = derivatives(SIGMOID, 2.0 * z, 1)[1] ** 2 * z**2
     assert abs(sample.mean() - beta(SIGMOID, 2, 2.0)) < 5 * sample.std() / np.sqrt(len(z))
 
 
-@pytest.mark.parametrize("activation", [SIGMOID, EVEN, SKEW], ids=lambda a: a.name)
-def test_moments_of_a_neuron(activation):
+@pytest.mark.parametrize("sigma", [SIGMOID, EVEN, SKEW], ids=["sigmoid", "even", "skew"])
+def test_moments_of_a_neuron(sigma):
     scale = 1.3
-    g = [gamma(activation, power, scale) for power in range(5)]
+    g = [gamma(sigma, power, scale) for power in range(5)]
     expected = [g[1], g[2] - g[0], g[3] - 3 * g[1], g[4] + 3 * g[0] - 6 * g[2]]
-    found = [float(neuron_moment(activation, order, scale)) for order in (1, 2, 3, 4)]
+    found = [float(neuron_moment(sigma, order, scale)) for order in (1, 2, 3, 4)]
     np.testing.assert_allclose(found, expected, atol=1e-13)
     step = 1e-5
     for order in (1, 2, 3, 4):
-        pair = neuron_moment(activation, order, [scale + step, scale - step])
-        assert abs((pair[0] - pair[1]) / (2 * step) - neuron_moment_slope(activation, order, scale)) < 1e-9
+        pair = neuron_moment(sigma, order, [scale + step, scale - step])
+        assert abs((pair[0] - pair[1]) / (2 * step) - neuron_moment_slope(sigma, order, scale)) < 1e-9
 
 
 def test_which_moments_are_left():
@@ -65,6 +66,6 @@ def test_which_moments_are_left():
 
 def test_bounds_of_derivatives():
     assert derivative_bound(SIGMOID) == pytest.approx(0.25, abs=1e-9)
-    assert derivative_bound(BOUNDED["erf"]) == pytest.approx(2 / np.sqrt(np.pi), abs=1e-9)
-    assert derivative_bound(BOUNDED["tanh"]) == pytest.approx(1.0, abs=1e-9)  # the third derivative at 0
-    assert derivative_bound(UserActivation("square", lambda z: z * z)) == np.inf
+    assert derivative_bound(activation("unit-erf")) == pytest.approx(2 / np.sqrt(np.pi), abs=1e-9)
+    assert derivative_bound(activation("unit-tanh")) == pytest.approx(1.0, abs=1e-9)  # the third derivative at 0
+    assert derivative_bound(activation(lambda z: z * z)) == np.inf
