@@ -11,12 +11,12 @@ from math import inf, nextafter
 import numpy as np
 from flint import arb
 
+from earnshaw.problems import TwoLayer
 from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.eigen import guess_least
 from earnshaw.proof.minimum import prove_minimum
-from earnshaw.problems import TwoLayer
 from earnshaw.proof.trusted.balls import exact, norm, precision
 from earnshaw.proof.trusted.relu import Point
 

@@ -117,16 +117,36 @@ def forger(minimum_proof, small_saddle_proof):
     return Forger({kind: certificate.document for kind, certificate in certificates.items()})
 
 
-@pytest.fixture(scope="session")
-def adversaries():
-    """The module tests/proof/adversaries.py; tests are not a package, so it is loaded by its path."""
-    spec = importlib.util.spec_from_file_location("proof_adversaries", Path(__file__).with_name("adversaries.py"))
+def _loaded(name):
+    """A module of this folder; tests are not a package, so it is loaded by its path."""
+    spec = importlib.util.spec_from_file_location(f"proof_{name}", Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
 @pytest.fixture(scope="session")
+def adversaries():
+    return _loaded("adversaries")
+
+
+@pytest.fixture(scope="session")
+def convexity_adversaries():
+    return _loaded("adversaries_convexity")
+
+
+@pytest.fixture(scope="session")
 def verdicts(adversaries, forger, minimum_proof, small_saddle_proof):
     """(certificates that must be rejected, certificates that must be accepted), by name."""
     return adversaries.everything(forger, minimum_proof.point.weights, small_saddle_proof.point.weights)
+
+
+@pytest.fixture(scope="session")
+def convexity_verdicts(convexity_adversaries):
+    """The same for data sets."""
+    return convexity_adversaries.everything()
+
+
+@pytest.fixture(scope="session")
+def mutants():
+    return _loaded("mutants").MUTANTS

@@ -74,7 +74,12 @@ def test_the_condition_on_a_grid_that_straddles_it(k):
         proof = prove(problem)
         assert proof.verdict is (Verdict.PROVED_MINIMUM if shift < 0 else Verdict.PROVED_SADDLE), shift
         assert check(proof).verified
-        assert (proof.claim.margin[0] > 0) == (shift < 0) == (proof.claim.product[1] < 0) == (proof.claim.saddle_angle is not None)
+        assert (
+            (proof.claim.margin[0] > 0)
+            == (shift < 0)
+            == (proof.claim.product[1] < 0)
+            == (proof.claim.saddle_angle is not None)
+        )
         if k < 25:
             location, value = reference(problem)
             assert [float(x) for x in location] == list(proof.point.weights)

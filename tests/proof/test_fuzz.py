@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from earnshaw.proof.trusted import check_bytes, relu
-from earnshaw.proof.trusted.reading import KINDS
+from earnshaw.proof.trusted.reading import KINDS, seal
 
 SETTINGS = settings(
     derandomize=True, deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -108,3 +108,22 @@ def test_the_largest_allowed_document_is_answered_with_little_work(forger, monke
     accepted, _, reason = check_bytes(forger.forged("minimum", problem=problem, center=[row] * n))
     assert not accepted
     assert "hess_lipschitz_le" in reason or "gradient" in reason
+
+
+@SETTINGS
+@given(place=st.integers(0, 10**6), value=values)
+def test_one_value_of_a_data_set_replaced_and_resealed(convexity_verdicts, place, value):
+    document = json.loads(convexity_verdicts[1]["sigmoid: tight"])
+    places = [
+        (key, inner) for key in document for inner in ([None, *document[key]] if _is_dict(document[key]) else [None])
+    ]
+    key, inner = places[place % len(places)]
+    old = document[key] if inner is None else document[key][inner]
+    if key in ("meta", "sha256", "hint") or (isinstance(value, str) and isinstance(old, str)) or value == old:
+        return
+    if inner == "minimiser_within" and value is None:
+        return
+    document[key] = value if inner is None else {**document[key], inner: value}
+    accepted, _, reason = check_bytes(json.dumps({**document, "sha256": seal(document)}).encode())
+    assert not accepted, (key, inner, value)
+    assert "the check stopped" not in reason, reason

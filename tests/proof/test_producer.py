@@ -33,7 +33,11 @@ def test_the_published_minimum_with_six_neurons(minimum_proof):
     assert 0.02508058 <= proof.claim.objective_ge <= 0.02508059
     assert proof.claim.enclosure_radius < 1e-12
     assert 5e-4 < proof.claim.unique_radius < 6e-4
-    assert proof.claim.unique_radius - 3 * proof.claim.enclosure_radius < proof.claim.basin_radius < proof.claim.unique_radius
+    assert (
+        proof.claim.unique_radius - 3 * proof.claim.enclosure_radius
+        < proof.claim.basin_radius
+        < proof.claim.unique_radius
+    )
     assert 1.8e-7 < proof.claim.teacher_radius < 1.9e-7
     assert proof.claim.every_dimension
     assert set(proof.certificates) == {"minimum", "basin", "robust"}
@@ -79,7 +83,9 @@ def test_bounds_agree_with_an_independent_float_computation(minimum_proof):
 
     flat, step = weights.ravel(), 1e-6
     hessian = np.array([(gradient(flat + step * e) - gradient(flat - step * e)) / (2 * step) for e in np.eye(36)])
-    assert np.linalg.eigvalsh((hessian + hessian.T) / 2)[0] == pytest.approx(minimum_proof.claim.lambda_min_ge, abs=1e-8)
+    assert np.linalg.eigvalsh((hessian + hessian.T) / 2)[0] == pytest.approx(
+        minimum_proof.claim.lambda_min_ge, abs=1e-8
+    )
 
 
 def test_permuted_rotated_and_scaled_points_are_proved_alike(minimum_point, minimum_proof):

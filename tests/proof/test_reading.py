@@ -5,7 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from earnshaw.proof.trusted.reading import FORMAT, KINDS, MAX_BYTES, MAX_COORDINATES, OBJECTIVE, Rejected, parse, seal
+from earnshaw.proof.explanation import KINDS as WORDS
+from earnshaw.proof.trusted import CHECKERS, convexity
+from earnshaw.proof.trusted.reading import (
+    FORMAT,
+    KINDS,
+    LARGE_BYTES,
+    MAX_BYTES,
+    MAX_COORDINATES,
+    OBJECTIVE,
+    Rejected,
+    parse,
+    seal,
+)
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "certificates.md"
 
@@ -47,3 +59,14 @@ def test_the_documentation_names_every_key():
             assert f"`{section}`" in text, section
             for key in keys or ():
                 assert f"`{key}`" in text, key
+    assert "`convexity`" in text
+    assert LARGE_BYTES == 32 << 20
+    assert "32 MiB" in text
+    for key in convexity.CLAIMS:
+        assert f"`{key}`" in text, key
+    for name in convexity.ACTIVATIONS:
+        assert f"data/{name}" in text
+
+
+def test_every_kind_has_a_checker_and_words():
+    assert set(CHECKERS) == set(WORDS)

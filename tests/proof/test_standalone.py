@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import earnshaw.proof.trusted as trusted
+from earnshaw.proof import prove
 
 FOLDER = Path(trusted.__file__).parent
 PACKAGE = FOLDER.parent
@@ -26,7 +27,17 @@ def imported(path):
 
 def test_trusted_files_are_short_and_import_little():
     files = sorted(FOLDER.glob("*.py"))
-    assert len(files) == 6
+    assert {path.name for path in files} == {
+        "__init__.py",
+        "__main__.py",
+        "balls.py",
+        "convexity.py",
+        "convnet.py",
+        "reading.py",
+        "relu.py",
+        "relu_claims.py",
+        "sums.py",
+    }
     for path in files:
         assert len(path.read_text().splitlines()) <= 350, path.name
         for level, module in imported(path):
@@ -44,11 +55,12 @@ def test_the_package_imports_no_jax_and_no_room_above_it():
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory, minimum_proof):
-    """A folder with a copy of the checker, one true certificate and one false one."""
+def copied(tmp_path_factory, minimum_proof, convexity_adversaries):
+    """A folder with a copy of the checker, true certificates and a false one."""
     folder = tmp_path_factory.mktemp("elsewhere")
     shutil.copytree(FOLDER, folder / "checker", ignore=shutil.ignore_patterns("__pycache__"))
     minimum_proof.save_all(folder, "k6")
+    prove(*convexity_adversaries.problem_and_center("unit-erf")).save(folder / "data.json")
     text = (folder / "k6-minimum.json").read_text()
     (folder / "false.json").write_text(text.replace("earnshaw.proof", "someone"))
     return folder
@@ -61,12 +73,13 @@ def run(folder, *arguments):
 
 
 def test_a_copied_folder_checks_on_its_own(copied):
-    result = run(copied, "k6-minimum.json", "k6-basin.json", "k6-robust.json")
+    result = run(copied, "k6-minimum.json", "k6-basin.json", "k6-robust.json", "data.json")
     lines = result.stdout.splitlines()
     assert result.returncode == 0, result.stderr
-    assert len(lines) == 3
+    assert len(lines) == 4
     assert all(line.startswith("VERIFIED ") for line in lines)
     assert "spurious local minimum" in lines[0]
+    assert "strictly convex risk of a data set (n = 25, d = 2, K = 2, unit-erf)" in lines[3]
 
 
 def test_one_bad_file_fails_the_command(copied):

@@ -116,6 +116,8 @@ def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
     change = 3 * c1 * c2 / K**1.5 * np.sqrt(second * fourth) + c3 / K * np.sqrt(weighted * fourth)
     change, growth = (float(number) * (1 + _LITTLE) for number in (change, c1 * c3 / K**1.5 * fourth))
 
+    if not curvature > 0:
+        return ConvexityClaim(curvature, change, growth, gradient, 0.0, None), shift
     # The root of  curvature = change r + growth r^2 / 2, in the form without cancellation.
     radius = float(2 * curvature / (change + np.sqrt(change**2 + 2 * growth * curvature))) * (1 - _LITTLE)
     within = max(2 * gradient / curvature, radius * 2.0**-200)

@@ -85,13 +85,12 @@ def least(near: Near) -> arb:
     """Bound the smallest eigenvalue from below, with guesses of s and C (lemma 4)."""
     count = len(near.entries)
     try:
-        with np.errstate(all="ignore"):
-            guess = float(np.linalg.eigvalsh(near.entries)[0])
-            room = float(np.abs(near.entries.diagonal()).sum()) + count * abs(guess)
-            shift = guess - 4 * count * 2.0**-53 * room
-            shifted = near.entries - shift * np.eye(count)
-            factor = np.linalg.cholesky(shifted)
-            rest = shifted - factor @ factor.T
+        guess = float(np.linalg.eigvalsh(near.entries)[0])
+        room = float(np.abs(near.entries.diagonal()).sum()) + count * abs(guess)
+        shift = guess - 4 * count * 2.0**-53 * room
+        shifted = near.entries - shift * np.eye(count)
+        factor = np.linalg.cholesky(shifted)
+        rest = shifted - factor @ factor.T
     except np.linalg.LinAlgError:
         raise Rejected(
             "a matrix of sums has no Cholesky factor in doubles: nothing is proved of its eigenvalues"
