@@ -12,7 +12,7 @@ WORDS = {
     "electrons": r"6 of 6 electrons reach a proton; loss 12\.4 to 0\b",
     "histogram": r"\d+\.\d% of 32 runs end at spurious minima for k = n = 8; the paper has 12\.6%",
     "saddle": r"smallest eigenvalue \+0\.0047 with 6 neurons, -0\.2363 with 7, loss 0\.0251 in both; descent with 7 ends at \S+e-07",
-    "overview": r"the picture at the head of the README",
+    "overview": r"\d+\.\d% of 32 runs are spurious; a minimum proved, curvature at least 0\.00470; with one more neuron -0\.2363",
 }
 
 

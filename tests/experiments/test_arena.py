@@ -172,10 +172,7 @@ def test_another_arena_in_the_same_folder_is_refused(held):
 def test_figures_for_one_size_and_for_several(tmp_path):
     for sizes in (["6"], ["6", "7", "8"]):
         standings = {
-            name: [
-                Proportion(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j))
-                for i, size in enumerate(sizes)
-            ]
+            name: [Proportion(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j)) for i, size in enumerate(sizes)]
             for j, name in enumerate(("flow", "gd:0.1", "momentum:0.05:0.9", "adam:0.01", "newton-tr"))
         }
         path = tmp_path / f"figure{len(sizes)}"

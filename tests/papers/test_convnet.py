@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet_stationary import spurious_limit
 from earnshaw.papers import PAPERS, Reproduction, Source, convnet
 
@@ -34,6 +35,13 @@ def test_an_item_agrees_and_writes_its_files(tmp_path, item):
         assert sum(row["global"] + row["spurious"] for row in table[:3]) == 300
     written = json.loads((tmp_path / f"{item}.json").read_text())
     assert written == [json.loads(json.dumps(row.to_json())) for row in rows]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("item", ["figure1b", "phases"])
+def test_too_few_runs_to_compare_are_refused(tmp_path, item):
+    with pytest.raises(InputError, match="use more"):
+        PAPERS["convnet"].function(item)(Reproduction(out=tmp_path, runs=1))
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def test_numbers_that_disagree_stand_out():
     assert html.count("class=mark") == 1
     assert "earnshaw reproduce p i" in html
     assert "a b" in html
-    assert "<td>read off</td>" in html
+    assert ">read off</td>" in html
     assert Source.READ_OFF.value in html
     assert Source.LIMIT.value in html
     assert Source.PRINTED.value not in html

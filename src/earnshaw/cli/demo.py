@@ -148,7 +148,7 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
     rows = [row for row in spurious.TABLE_1 if row.k in sizes]
     plan = Plan.of([row.problem for row in rows], runs=runs, seed=0)
     place = folder / "demo" / f"sweep-{runs}"
-    with _step(1, f"Gradient descent from {runs} random starts, for k = n = {_span(sizes)}"):
+    with _step(1, f"Gradient descent from {runs} random starts, for k = n = {', '.join(map(str, sizes))}"):
         with progress_bar("sweep") as progress:
             results = run_plan(plan, place, workers, progress)
         show(results)
@@ -179,10 +179,6 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
     return sections, good
 
 
-def _span(sizes: Sequence[int]) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]}..{sizes[-1]}"
-
-
 def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tuple[Section, bool]:
     """Reproduce one item of a paper in quick form; return the page's section on it, and whether its numbers agree."""
     from earnshaw.papers import Reproduction
@@ -207,9 +203,7 @@ def _closing() -> list[Section]:
     from earnshaw.papers.errata import ERRATA
     from earnshaw.report import Code, Section, Table, Text
 
-    rows = [
-        [PAPERS[erratum.paper].authors, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA
-    ]
+    rows = [[PAPERS[erratum.paper].cited, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
     return [
         Section(
             "Errors found in the papers",

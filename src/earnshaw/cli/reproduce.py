@@ -18,7 +18,7 @@ EXAMPLES = examples(
     "earnshaw reproduce electrostatics theorems --json",
 )
 ITEMS_HELP = " ".join(f"{name}: {', '.join(paper.items)}." for name, paper in PAPERS.items())
-PAPERS_HELP = ", ".join(f"{name} ({paper.cited})" for name, paper in PAPERS.items()) + "."
+PAPERS_HELP = " ".join(f"{name}: {paper.cited}." for name, paper in PAPERS.items())
 
 
 def _papers(incomplete: str) -> list[str]:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from earnshaw.descent import Outcome
+from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, best_of_four, convnet_monitors, run_plan
 from earnshaw.experiments.convnet_monitors import Trajectory, follow, hypotheses, monitors
 from earnshaw.landscapes import ConvNetLandscape, lane_landscape
@@ -17,14 +18,7 @@ from earnshaw.numerics import percentage, two_proportions
 from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Source
 from earnshaw.papers.reproduction import Reproduction
 from earnshaw.plots import GLOBAL, SPURIOUS, Curve, Proportion, bars
-from earnshaw.plots.convnet import (
-    Losses,
-    PhaseCurves,
-    approach_figure,
-    convergence_figure,
-    phase_figure,
-    probability_figure,
-)
+from earnshaw.plots.convnet import approach_figure, convergence_figure, phase_figure, probability_figure
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.proof import Verdict, check, prove
 from earnshaw.starts import SphereAndBall
@@ -67,53 +61,39 @@ def _setting(ratio: float) -> str:
     return f"p={P}, k={K}, S/|a*|={ratio:g}"
 
 
+def _promised(curves: Trajectory, points: np.ndarray) -> np.ndarray:
+    """Return the runs to which Theorem 3.1 promises the global minimum; some of the others must have failed."""
+    promised = np.flatnonzero(hypotheses(curves.landscape, points).towards_global)
+    if not (promised.size and curves.spurious.any()):
+        raise InputError(f"of {len(points)} runs none satisfies Theorem 3.1, or none fails; use more: 60 are enough")
+    return promised
+
+
 def figure1b(how: Reproduction) -> list[Comparison]:
     """Success and failure for p = 20, k = 25: about 50 slow iterations, then a straight line; failures level off."""
     item = Item(PAPER, "figure1b")
     runs, steps = how.count(full=200, quick=60), 500
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, FIGURE_STEP, steps)
+    found = [convnet_monitors.phases(curves, int(lane)) for lane in _promised(curves, points)]
     how.progress(0.5, "runs")
-    fails = curves.spurious
-    promised = hypotheses(energy, points).towards_global
-    level = float(np.broadcast_to(energy.spurious_value, fails.shape)[0])
+    level = float(np.broadcast_to(energy.spurious_value, curves.spurious.shape)[0])
     title = f"Convergence for p = {P}, k = {K} (S = |a*| = |w*| = 1, step {FIGURE_STEP:g})"
-    shown = Losses(curves.step, curves.value[:, :40], fails[:40])
-    convergence_figure(shown, level, title, how.out / "figure1b")
-    found = [convnet_monitors.phases(curves, int(lane)) for lane in np.flatnonzero(promised)]
-    slow = float(np.median([run.first for run in found if run.first is not None]))
-    rates = np.array([run.rate for run in found if run.rate is not None])
-    expected = found[0].expected
-    setting = f"{_setting(FIGURE_RATIO)}, step {FIGURE_STEP:g}"
-    late = curves.value[-1, fails]
+    convergence_figure(curves, 40, level, title, how.out / "figure1b")
+    setting, formula = f"{_setting(FIGURE_RATIO)}, step {FIGURE_STEP:g}", Source.CLOSED_FORM
+    slow = float(np.median([math.inf if run.first is None else run.first for run in found]))
+    about = f"median T1 of {len(found)} starts of Theorem 3.1, within a factor 2 of the paper's 'about 50'"
+    soon = SLOW_ITERATIONS / 2 <= slow <= 2 * SLOW_ITERATIONS
+    rate, expected = float(np.median([run.rate or 1.0 for run in found])), found[0].expected
+    straight = "a straight line: log factor within 1% of that of the smallest curvature"
+    fast = abs(math.log(rate) / math.log(expected) - 1) <= 0.01
+    late = curves.value[-1, curves.spurious]
+    levels = f"levels off: {late.size} failing runs within 1% of the spurious minimum's loss"
+    flat = np.median(np.abs(late / level - 1)) <= 0.01
     rows = [
-        item.compare(
-            setting,
-            "iterations_of_the_slow_phase",
-            slow,
-            SLOW_ITERATIONS,
-            Source.PRINTED,
-            f"median T1 of {len(found)} starts of Theorem 3.1, within a factor 2 of the paper's 'about 50'",
-            SLOW_ITERATIONS / 2 <= slow <= 2 * SLOW_ITERATIONS,
-        ),
-        item.compare(
-            setting,
-            "factor_per_iteration_of_the_fast_phase",
-            float(np.median(rates)) if rates.size else None,
-            expected,
-            Source.CLOSED_FORM,
-            "a straight line: log factor within 1% of that of the smallest curvature",
-            rates.size > 0 and abs(math.log(np.median(rates)) / math.log(expected) - 1) <= 0.01,
-        ),
-        item.compare(
-            setting,
-            "loss_of_failing_runs",
-            float(np.median(late)) if late.size else None,
-            level,
-            Source.CLOSED_FORM,
-            f"levels off: {late.size} failing runs within 1% of the spurious minimum's loss",
-            late.size > 0 and np.median(np.abs(late / level - 1)) <= 0.01,
-        ),
+        item.compare(setting, "iterations_of_the_slow_phase", slow, SLOW_ITERATIONS, Source.PRINTED, about, soon),
+        item.compare(setting, "factor_per_iteration_of_the_fast_phase", rate, expected, formula, straight, fast),
+        item.compare(setting, "loss_of_failing_runs", float(np.median(late)), level, formula, levels, flat),
     ]
     return how.write(item, rows)
 
@@ -124,20 +104,12 @@ def phases(how: Reproduction) -> list[Comparison]:
     runs, steps = how.count(full=500, quick=100), 800
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, STEP, steps)
-    promised = np.flatnonzero(hypotheses(energy, points).towards_global)
+    promised = _promised(curves, points)
     found = [convnet_monitors.phases(curves, int(lane)) for lane in promised]
     both = [run.first is not None and run.second is not None and run.first < run.second for run in found]
     chosen = both.index(True)
     lane, best = promised[chosen], found[chosen]
-    shown = PhaseCurves(
-        curves.step,
-        curves.value[:, lane],
-        np.cos(curves.angle[:, lane]),
-        curves.product[:, lane],
-        best.first or 0,
-        best.second or 0,
-    )
-    phase_figure(shown, how.out / "phases")
+    phase_figure(curves, lane, best.first or 0, best.second or 0, how.out / "phases")
     how.progress(0.4, "phases")
     setting = f"{_setting(FIGURE_RATIO)}, step {STEP:g}"
     test = f"Theorem 3.1: every start that satisfies it; T1 = {best.first}, T2 = {best.second} in the figure"

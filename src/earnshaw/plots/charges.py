@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,24 +19,17 @@ if TYPE_CHECKING:
 PROTON = COLOURS[5]
 
 
-@dataclass(frozen=True)
-class _View:
-    """The plane in which charges are drawn: their first two principal directions."""
-
-    centre: np.ndarray
-    axes: np.ndarray
-
-    @classmethod
-    def of(cls, points: np.ndarray) -> _View:
-        centre = points.mean(0)
-        return cls(centre, np.linalg.svd(points - centre)[2][:2])
-
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        return (points - self.centre) @ self.axes.T
+def _view(trajectory: Trajectory) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the projection to the plane in which charges are drawn: that of the most spread at the start."""
+    points = np.concatenate([trajectory.positions[0], trajectory.problem.protons])
+    centre = points.mean(0)
+    directions = np.linalg.svd(points - centre)[2][:2]
+    return lambda places: (places - centre) @ directions.T
 
 
-def _frame(axes: Axes, trajectory: Trajectory, view: _View, lines: bool) -> list[Any]:
+def _frame(axes: Axes, trajectory: Trajectory, lines: bool) -> list[Any]:
     """Draw protons and the start, fix the limits, and return the electrons' artists."""
+    view = _view(trajectory)
     path = view(trajectory.positions)
     protons = view(trajectory.problem.protons)
     sizes = 60 + 120 * np.abs(trajectory.problem.proton_charges)
@@ -70,9 +62,8 @@ def _title(trajectory: Trajectory) -> str:
 
 def trajectory_figure(trajectory: Trajectory, path: Path) -> None:
     """Draw the paths of all electrons, and the protons that they reach."""
-    view = _View.of(np.concatenate([trajectory.positions[0], trajectory.problem.protons]))
     with figure(path, width=6.4, height=5.4) as (_, axes):
-        _frame(axes, trajectory, view, lines=True)
+        _frame(axes, trajectory, lines=True)
         axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
         axes.set_title(_title(trajectory))
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
@@ -99,14 +90,13 @@ def animate(
     from matplotlib.figure import Figure
 
     shown, times, losses = _moments(trajectory, frames)
-    view = _View.of(np.concatenate([trajectory.positions[0], trajectory.problem.protons]))
-    drawn = view(shown)
+    drawn = _view(trajectory)(shown)
     problem = trajectory.problem
     captured = np.array([capture.time for capture in trajectory.captures])
     with common_style():
         figure = Figure(figsize=(7.6, 4.2))
         axes = figure.add_axes((0.1, 0.125, 0.49, 0.765))
-        artists = _frame(axes, trajectory, view, lines=False)
+        artists = _frame(axes, trajectory, lines=False)
         _fill(axes, 0.49 * 7.6 / (0.765 * 4.2))
         tails = [axes.plot([], [], color=artist.get_color(), linewidth=1.2, alpha=0.6)[0] for artist in artists]
         axes.plot([], [], "o", color=COLOURS[0], markersize=6, label="electron (moves)")

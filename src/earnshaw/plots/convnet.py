@@ -3,77 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from earnshaw.plots.intervals import Curve
 from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, figure
 
-
-@dataclass(frozen=True)
-class Losses:
-    """Losses (moments, runs) at the steps ``step``, and which runs fail."""
-
-    step: np.ndarray
-    value: np.ndarray
-    fails: np.ndarray
+if TYPE_CHECKING:
+    from earnshaw.experiments.convnet_monitors import Trajectory
 
 
-def convergence_figure(curves: Losses, level: float, title: str, path: Path) -> None:
-    """Draw the losses of runs on a log scale, one that succeeds and one that fails in bold, as in figure 1b."""
+def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, path: Path) -> None:
+    """Draw the losses of the first so many runs on a log scale, one of each fate in bold, as in figure 1b."""
+    shown = np.maximum(run.value[:, :lanes], 1e-17)
     with figure(path, height=4.4) as (_, axes):
         for fails, colour, label in (
             (False, GLOBAL, "success: global minimum"),
             (True, SPURIOUS, "failure: spurious minimum"),
         ):
-            some = np.flatnonzero(curves.fails == fails)
-            if not some.size:
-                continue
-            shown = np.maximum(curves.value, 1e-17)
-            axes.semilogy(curves.step, shown[:, some], color=colour, linewidth=0.6, alpha=0.3)
-            axes.semilogy(curves.step, shown[:, _typical(curves, some)], color=colour, linewidth=2.2, label=label)
+            some = shown[:, run.spurious[:lanes] == fails]
+            if some.size:
+                axes.semilogy(run.step, some, color=colour, linewidth=0.6, alpha=0.3)
+                middle = np.argsort(np.log(some).mean(0))[some.shape[1] // 2]
+                axes.semilogy(run.step, some[:, middle], color=colour, linewidth=2.2, label=label)
         axes.axhline(
             level, color="black", linewidth=0.9, linestyle="--", zorder=5, label="loss of the spurious minimum"
         )
         axes.axvline(50, color=PAPER_COLOUR, linewidth=0.9, linestyle=":", label="the paper's 50 slow iterations")
-        axes.set(xlabel="iteration", ylabel="loss", title=title, xlim=(0, curves.step[-1]), ylim=(1e-16, 2))
+        axes.set(xlabel="iteration", ylabel="loss", title=title, xlim=(0, run.step[-1]), ylim=(1e-16, 2))
         axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
 
 
-def _typical(curves: Losses, some: np.ndarray) -> int:
-    """Return the run in the middle, by its mean logarithm."""
-    order = np.argsort(np.log(np.maximum(curves.value[:, some], 1e-17)).mean(0))
-    return int(some[order[len(order) // 2]])
-
-
-@dataclass(frozen=True)
-class PhaseCurves:
-    """One run: loss, cosine of the angle, a . a* over its final value, and the steps T1 and T2."""
-
-    step: np.ndarray
-    value: np.ndarray
-    cosine: np.ndarray
-    product: np.ndarray
-    first: int
-    second: int
-
-
-def phase_figure(run: PhaseCurves, path: Path) -> None:
-    """Draw the two phases of a run: the slow start until angle and product are of order 1, then a fast linear rate."""
+def phase_figure(run: Trajectory, lane: int, first: int, second: int, path: Path) -> None:
+    """Draw the two phases of a run: slow until angle and product are of order 1 at step T1, then a fast linear rate to T2."""
     with figure(path, height=4.8) as (canvas, axes):
         axes.remove()
         upper, lower = canvas.subplots(2, 1, sharex=True)
-        upper.semilogy(run.step, np.maximum(run.value, 1e-17), color=COLOURS[0])
+        upper.semilogy(run.step, np.maximum(run.value[:, lane], 1e-17), color=COLOURS[0])
         upper.set(ylabel="loss", title="The two phases of a successful run", ylim=(1e-13, 2))
-        lower.plot(run.step, run.cosine, color=COLOURS[2], label=r"$\cos\varphi$")
-        lower.plot(run.step, run.product, color=COLOURS[1], linestyle="--", label=r"$a\cdot a^*/(|w^*||a^*|^2)$")
+        lower.plot(run.step, np.cos(run.angle[:, lane]), color=COLOURS[2], label=r"$\cos\varphi$")
+        lower.plot(
+            run.step, run.product[:, lane], color=COLOURS[1], linestyle="--", label=r"$a\cdot a^*/(|w^*||a^*|^2)$"
+        )
         lower.axhline(0.5, color="grey", linewidth=0.7, linestyle=":")
-        lower.set(xlabel="iteration", ylabel="signal", xlim=(0, 1.2 * run.second), ylim=(-0.05, 1.1))
+        lower.set(xlabel="iteration", ylabel="signal", xlim=(0, 1.2 * second), ylim=(-0.05, 1.1))
         lower.legend(loc="lower center")
-        for name, place, level in (("T1", run.first, 1e-12), ("T2", run.second, 1e-3)):
+        for name, place, level in (("T1", first, 1e-12), ("T2", second, 1e-3)):
             for panel in (upper, lower):
                 panel.axvline(place, color=PAPER_COLOUR, linewidth=1)
             upper.annotate(f" {name} = {place}", (place, level), va="bottom", fontsize=9)

@@ -36,7 +36,7 @@ class Curve:
     label: str
     at: Sequence[float] | np.ndarray
     value: Sequence[float] | np.ndarray
-    interval: Sequence[Interval] | None = None
+    interval: Sequence[Interval | None] | None = None
 
     @classmethod
     def around(cls, label: str, at: Sequence[float], value: Sequence[float], error: Sequence[float]) -> Curve:
@@ -52,12 +52,12 @@ def _reach(values: np.ndarray, intervals: Sequence[Interval | None] | None) -> n
     return np.maximum([values - low, high - values], 0)
 
 
-def draw_curves(axes: Axes, curves: Sequence[Curve], apart: float = 0.0) -> None:
+def draw_curves(axes: Axes, curves: Sequence[Curve], apart: float = 0.0, **style: Any) -> None:
     """Draw curves with markers and error bars, each moved by ``apart`` from the one before, so that no bar hides another."""
     for index, curve in enumerate(curves):
         at, value = np.asarray(curve.at) + apart * index, np.asarray(curve.value)
-        style: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
-        axes.errorbar(at, value, yerr=_reach(value, curve.interval), capsize=3, label=curve.label, **style)
+        look = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)], "capsize": 3}
+        axes.errorbar(at, value, yerr=_reach(value, curve.interval), label=curve.label, **look | style)
 
 
 def bars(
@@ -129,13 +129,12 @@ def dots(groups: Mapping[str, Sequence[Proportion]], label: str, title: str, pat
     """Draw shares as dots with intervals, those of one label side by side: many groups stay apart. All have the same labels."""
     labels = [row.label for row in next(iter(groups.values()))]
     with figure(path, width=max(8.0, 3.5 + 0.7 * len(labels)), height=4.6) as (_, axes):
-        shift = 0.6 / max(1, len(groups) - 1)
-        for index, (name, rows) in enumerate(groups.items()):
-            at = np.arange(len(labels)) + shift * index - 0.3 * (len(groups) > 1)
-            percent = np.array([row.percent for row in rows])
-            style: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "fmt": MARKERS[index % len(MARKERS)]}
-            reach = _reach(percent, [row.interval for row in rows])
-            axes.errorbar(at, percent, yerr=reach, capsize=2, markersize=4, label=name, **style)
+        left = np.arange(len(labels)) - 0.3 * (len(groups) > 1)
+        curves = [
+            Curve(name, left, [row.percent for row in rows], [row.interval for row in rows])
+            for name, rows in groups.items()
+        ]
+        draw_curves(axes, curves, 0.6 / max(1, len(groups) - 1), linestyle="none", capsize=2, markersize=4)
         for edge in range(1, len(labels)):
             axes.axvline(edge - 0.5, color="0.8", linewidth=0.8)
         axes.grid(visible=False, axis="x")

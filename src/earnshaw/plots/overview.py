@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from earnshaw.plots.animations import loss_map
 from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, canvas
+from earnshaw.plots.sweeps import draw_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,11 +40,8 @@ def overview_figure(sweep: SweepScene, printed: float, minimum: ProvedMinimum, s
         places = split.leaves.places
         third.plot(*places.T, color="black", linewidth=1.5)
         third.plot(0, 0, "o", color="black", markersize=7)
-        third.set_title(
-            "3. Understood: one neuron split in two\nmakes it a saddle (blue: lower)",
-            fontsize=10,
-            loc="left",
-        )
+        words = "3. Understood: one neuron split in two\nmakes it a saddle (blue: lower)"
+        third.set_title(words, fontsize=10, loc="left")
 
 
 def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
@@ -56,17 +54,8 @@ def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
         (sweep.spurious, SPURIOUS, "///", f"spurious minima: {percent:.1f}%"),
     ):
         weights = np.full(int(mine.sum()), 100 / runs)
-        axes.hist(
-            last[mine],
-            edges,
-            weights=weights,
-            color=colour,
-            alpha=0.85,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0,
-            label=label,
-        )
+        style: dict[str, Any] = {"color": colour, "alpha": 0.85, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        axes.hist(last[mine], edges, weights=weights, label=label, **style)
     axes.plot([], [], "D", color=PAPER_COLOUR, markersize=4, label=f"spurious, in the paper: {printed:g}%")
     axes.set_xscale("log")
     axes.set(xlabel="loss F at the end of a run", ylabel="runs (%)", ylim=(0, 50))
@@ -78,28 +67,12 @@ def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
 
 def _matrix(figure: Figure, axes: Axes, minimum: ProvedMinimum) -> None:
     weights = minimum.weights[np.argsort(np.abs(minimum.weights).argmax(1))]
-    limit = float(np.abs(weights).max())
-    image = axes.imshow(weights, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
-    for (row, column), value in np.ndenumerate(weights):
-        colour = "white" if abs(value) > 0.55 * limit else "black"
-        axes.text(
-            column,
-            row,
-            f"{value:.2f}".replace("-", "\N{MINUS SIGN}"),
-            ha="center",
-            va="center",
-            fontsize=8,
-            color=colour,
-        )
-    axes.grid(visible=False)
-    size = range(1, len(weights) + 1)
-    axes.set_xticks(np.arange(len(weights)), [str(i) for i in size])
-    axes.set_yticks(np.arange(len(weights)), [str(i) for i in size])
-    axes.set(xlabel="coordinate (teacher neurons are unit vectors)", ylabel="student neuron")
+    texts = {at: f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for at, value in np.ndenumerate(weights)}
+    draw_matrix(figure, axes, weights, texts)
+    axes.set(xlabel="coordinate (teacher neurons are unit vectors)")
     loss, curvature = down(minimum.loss_ge), down(minimum.eigenvalue_ge)
     words = f"2. Proved (k = n = {len(weights)}): loss at least {loss},\ncurvature at least {curvature}, alone within {down(minimum.alone_within)}"
     axes.set_title(words, fontsize=10, loc="left")
-    figure.colorbar(image, ax=axes, shrink=0.85, label="weight")
 
 
 def down(value: float) -> str:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from earnshaw.plots.intervals import Proportion, bars, dots
 from earnshaw.plots.style import figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
@@ -32,27 +37,29 @@ def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
         axes.legend(loc="lower right", fontsize=9)
 
 
+def draw_matrix(canvas: Figure, axes: Axes, weights: np.ndarray, texts: Mapping[tuple[int, int], str]) -> None:
+    """Draw weights, neurons as rows, as colours with the given texts, by row and column."""
+    limit = float(np.abs(weights).max())
+    image = axes.imshow(weights, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
+    for (row, column), text in texts.items():
+        colour = "white" if abs(weights[row, column]) > 0.55 * limit else "black"
+        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
+    axes.grid(visible=False)
+    axes.set_yticks(range(len(weights)), [str(neuron) for neuron in range(1, len(weights) + 1)])
+    axes.set_xticks(range(weights.shape[1]), [str(coordinate) for coordinate in range(1, weights.shape[1] + 1)])
+    axes.set(ylabel="student neuron")
+    canvas.colorbar(image, ax=axes, shrink=0.85, label="weight")
+
+
 def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: Path) -> None:
-    """Draw a minimum's weights, neurons as rows, each entry with ours and (where it differs when rounded) the printed one."""
+    """Draw a minimum's weights, each entry with ours and (where it differs when rounded) the printed one."""
     n, d = polished.shape
+    ours, theirs = ({at: f"{value:.4f}" for at, value in np.ndenumerate(w)} for w in (polished, printed))
+    texts = {at: ours[at] if ours[at] == theirs[at] else f"{ours[at]}\n({theirs[at]})" for at in ours}
     with figure(path, width=1.2 + 0.75 * d, height=1.2 + 0.5 * n) as (canvas, axes):
-        limit = float(np.abs(polished).max())
-        differs = False
-        image = axes.imshow(polished, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
-        for row in range(n):
-            for column in range(d):
-                text = f"{polished[row, column]:.4f}"
-                if text != f"{printed[row, column]:.4f}":
-                    text += f"\n({printed[row, column]:.4f})"
-                    differs = True
-                dark = abs(polished[row, column]) > 0.6 * limit
-                axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
-        axes.grid(visible=False)
-        note = " (in brackets: printed, where it differs)" if differs else ""
-        axes.set(xlabel="coordinate" + note, ylabel="student neuron", title=title)
-        axes.set_xticks(range(d))
-        axes.set_yticks(range(n))
-        canvas.colorbar(image, ax=axes, shrink=0.8, label="weight")
+        draw_matrix(canvas, axes, polished, texts)
+        note = "" if texts == ours else " (in brackets: printed, where it differs)"
+        axes.set(xlabel="coordinate" + note, title=title)
 
 
 def arena_figure(
