@@ -1,9 +1,11 @@
 """What becomes of runs, on problems small enough to know it; and that a run does not depend on its company."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, descend, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stop, Stopping, descend, run_lanes
 from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.experiments import sweep
 from earnshaw.landscapes import landscape
@@ -213,9 +215,8 @@ def test_padding_changes_only_last_bits(k, n):
     problem = TwoLayer(standard_teacher(k), students=n)
     energy, limits = landscape(problem), Stopping()
     judge, starts = NewtonJudge.of(problem, energy, DEFAULT, limits), Xavier().draw(problem, 0, LANES)
-    plain, padded = (
-        run_lanes(energy, DEFAULT, judge, limits, starts, LANES, 8, padded=padded)[0] for padded in (False, True)
-    )
+    work = Lanes(landscape=energy, descent=DEFAULT, judge=judge, starts=starts, indices=LANES, batch=8)
+    plain, padded = (run_lanes(dataclasses.replace(work, padded=padded))[0] for padded in (False, True))
     assert np.array_equal(padded.outcome, plain.outcome)
     assert np.array_equal(padded.steps, plain.steps)
     assert padded.points.shape == starts.shape

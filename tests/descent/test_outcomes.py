@@ -28,7 +28,7 @@ def runs(*outcomes):
 
 
 def test_the_codes_of_outcomes_never_change():
-    names = ["GLOBAL", "SPURIOUS", "SADDLE", "DEGENERATE", "DIVERGED", "UNDECIDED", "CONVERGED"]
+    names = ["GLOBAL", "SPURIOUS", "SADDLE", "DEGENERATE", "DIVERGED", "UNDECIDED", "CONVERGED", "FLAT"]
     assert [outcome.name for outcome in sorted(Outcome, key=lambda outcome: outcome.code)] == names
     assert all(Outcome.from_code(outcome.code) is outcome for outcome in Outcome)
     assert all(len(outcome.value.split()) > 3 for outcome in Outcome), "an outcome carries its sentence"

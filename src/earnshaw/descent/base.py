@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 
 
@@ -21,12 +26,36 @@ class Descent(Protocol):
     """An algorithm that takes steps on a landscape; implementations are frozen, hashable dataclasses of settings.
 
     ``init`` and ``advance`` are traced by JAX on blocks of lanes, and what a lane computes must depend on that lane alone.
+    Classes that name this one as their base inherit the answers of an algorithm of which nothing more is known, and the
+    JSON form of a dataclass whose fields are numbers.
+
+    Attributes
+    ----------
+    kind : what its record and its name begin with.
+    numbers : the fields that are set, in this order, by the numbers after its name.
+    check_every : how many of its own steps a lane takes between two looks at it.
     """
 
+    kind: ClassVar[str]
+    numbers: ClassVar[tuple[str, ...]] = ()
+    check_every: int
+
+    @classmethod
+    def named(cls, *numbers: float) -> Self:
+        """Return the algorithm with the numbers that its name gives."""
+        settings = dict(zip(cls.numbers, numbers, strict=False))
+        whole = {field.name for field in dataclasses.fields(cls) if isinstance(field.default, int)}  # pyright: ignore[reportArgumentType]
+        return cls(**{name: int(x) if name in whole and x.is_integer() else x for name, x in settings.items()})
+
     @property
-    def check_every(self) -> int:
-        """How many of its own steps a lane takes between two looks at it."""
-        ...
+    def step_length(self) -> float | None:
+        r"""The step :math:`\eta` of an algorithm that is :math:`x \leftarrow x - \eta\,\nabla F(x)`; None for any other."""
+        return None
+
+    @property
+    def leaves_padding_alone(self) -> bool:
+        """Whether a coordinate with gradient 0 stays where it is and changes no other: then blocks may be padded."""
+        return False
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
         """Return the state of lanes at these points: a NamedTuple with a field ``point``, every leaf with a lane axis.
@@ -41,17 +70,54 @@ class Descent(Protocol):
         ...
 
     def evaluations(self, state: Any, steps: np.ndarray) -> Evaluations:
-        """Return what these lanes have cost after so many steps."""
-        ...
+        """Return what these lanes have cost after so many steps: one gradient a step, unless told otherwise."""
+        return Evaluations(steps, np.zeros_like(steps))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings, with their defaults, as plain JSON data."""
-        ...
+        """Return the settings, with their defaults, as plain JSON data; floats are hexadecimal, so that none is rounded."""
+        settings: dict[str, Any] = {"kind": self.kind}
+        for field in dataclasses.fields(self):  # pyright: ignore[reportArgumentType]
+            value = getattr(self, field.name)
+            settings[field.name] = float(value).hex() if isinstance(field.default, float) else value
+        return settings
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read the settings back; bad content raises :class:`InputError`. ``functions``: may a user's code be loaded?"""
+        fields = {field.name: field.default for field in dataclasses.fields(cls)}  # pyright: ignore[reportArgumentType]
+        if set(record) != {"kind", *fields}:
+            raise InputError(f"the record of the optimiser {cls.kind} needs the keys {['kind', *fields]}")
+        settings = {}
+        for name, default in fields.items():
+            try:
+                settings[name] = float.fromhex(record[name]) if isinstance(default, float) else record[name]
+            except (TypeError, ValueError, OverflowError) as error:
+                raise InputError(f"the {name} of the optimiser {cls.kind} is no hexadecimal float ({error})") from None
+            if type(settings[name]) is not type(default):
+                raise InputError(f"the {name} of the optimiser {cls.kind} is {record[name]!r}, unlike {default!r}")
+        return cls(**settings)
+
+
+def check_settings(descent: Descent, whose: str, *positive: str) -> None:
+    """Refuse settings that must be positive numbers and are not."""
+    for name in positive:
+        value = getattr(descent, name)
+        if not (math.isfinite(value) and value > 0):
+            raise InputError(f"the {name}{whose} is {value}; it must be a positive number")
+    if descent.check_every < 1:
+        raise InputError(f"check_every is {descent.check_every}; it must be at least 1")
+
+
+def follow(descent: Descent, landscape: Landscape, points: jax.Array, steps: int | jax.Array) -> Any:
+    """Return the state of lanes that took so many steps from these points, for an algorithm without random numbers."""
+    lanes = points.shape[: points.ndim - len(landscape.shape)]
+    begun = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((*lanes, 2), dtype=jnp.uint32))
+    return jax.lax.fori_loop(0, steps, lambda _, state: descent.advance(landscape, state), begun)
 
 
 def along(scale: jax.Array, like: jax.Array) -> jax.Array:
     """Return one number per lane, shaped to multiply arrays (lanes, *shape)."""
-    return scale.reshape(-1, *(1,) * (like.ndim - 1))
+    return scale.reshape(*scale.shape, *(1,) * (like.ndim - scale.ndim))
 
 
 def dots(first: jax.Array, second: jax.Array) -> jax.Array:

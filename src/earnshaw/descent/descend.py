@@ -7,8 +7,9 @@ from collections.abc import Callable
 import numpy as np
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.judges.newton import NewtonJudge
-from earnshaw.descent.lanes import run_lanes
+from earnshaw.descent.judges import judge_for
+from earnshaw.descent.lanes import Lanes, run_lanes
+from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.optimizers.gradient_descent import GradientDescent
 from earnshaw.descent.outcomes import Outcome, Runs, Trace
 from earnshaw.descent.stopping import Stop, Stopping
@@ -32,15 +33,27 @@ def descend(
     but finite, is therefore finished by plain gradient descent from where it stands, and gets the fate of that.
     """
     energy = landscape(problem)
-    judge = NewtonJudge.of(problem, energy, descent, stopping)
-    plain = isinstance(descent, GradientDescent)
-    ledger, trace = run_lanes(energy, descent, judge, stopping, starts, lanes, batch, seed, cancelled, padded=plain)
+
+    def run(
+        descent: Descent, stopping: Stopping, starts: np.ndarray, indices: np.ndarray
+    ) -> tuple[Ledger, Trace | None]:
+        work = Lanes(
+            landscape=energy,
+            descent=descent,
+            judge=judge_for(problem, energy, descent, stopping),
+            starts=starts,
+            indices=indices,
+            batch=batch,
+            seed=seed,
+            padded=descent.leaves_padding_alone,
+        )
+        return run_lanes(work, cancelled)
+
+    ledger, trace = run(descent, stopping, starts, lanes)
     left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
-    if left.size and stopping.rule is Stop.EARLY and not plain:
-        descent, limits = GradientDescent(), Stopping(max_steps=stopping.max_steps)
-        judge = NewtonJudge.of(problem, energy, descent, limits)
-        last = ledger.last_points[left]
-        finish, _ = run_lanes(energy, descent, judge, limits, last, lanes[left], batch, seed, cancelled, padded=True)
+    if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
+        limits = Stopping(max_steps=stopping.max_steps)
+        finish, _ = run(GradientDescent(), limits, ledger.last_points[left], lanes[left])
         for lane, place in enumerate(left.tolist()):
             outcome = Outcome.from_code(int(finish.outcome[lane]))
             end = finish.value[lane], finish.gradient_norm[lane]

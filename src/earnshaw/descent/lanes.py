@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -12,23 +13,124 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.judges.newton import Judge
+from earnshaw.descent.judges.base import Judge, Look
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.outcomes import Trace
-from earnshaw.descent.stopping import Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
 
 STEP_MULTIPLE = 2  # padding to more would cost more steps than it saves compilations
 
 
+@dataclass(frozen=True, kw_only=True)
+class Lanes:
+    """What to run.
+
+    Attributes
+    ----------
+    landscape, descent, judge : where, how, and who decides; the judge also knows when to stop.
+    starts : ``(lanes, *shape)`` array
+    indices : (lanes,) array of the runs' indices; with the seed they determine each lane's random numbers.
+    batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
+        empty, it shrinks. What a lane computes depends on these settings alone.
+    padded : compute with sizes rounded up to even ones, so that neighbours share a program; only for an algorithm that
+        leaves padding alone.
+    """
+
+    landscape: Landscape
+    descent: Descent
+    judge: Judge
+    starts: np.ndarray
+    indices: np.ndarray
+    batch: int
+    seed: int = 0
+    padded: bool = False
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Some lanes at one moment; numbers come from the device when they are asked for.
+
+    Attributes
+    ----------
+    runs : (lanes,) the runs' indices.
+    steps : (lanes,) steps of the present attempt: 0 where one begins, also after a restart.
+    decided, restarted : (lanes,) whether the run's fate is in the ledger now; whether it diverged and will begin again.
+    """
+
+    runs: np.ndarray
+    steps: np.ndarray
+    decided: np.ndarray
+    restarted: np.ndarray
+    look: Callable[[], Any]
+    place: Callable[[], np.ndarray]
+
+    @functools.cached_property
+    def report(self) -> Any:
+        """What the judge asked for: ``value`` and ``gradient_norm``, (lanes,) each, and more."""
+        return self.look()
+
+    @functools.cached_property
+    def points(self) -> np.ndarray:
+        """The points (lanes, *shape)."""
+        return self.place()
+
+
+def run_lanes(
+    lanes: Lanes,
+    cancelled: Callable[[], bool] = lambda: False,
+    observe: Callable[[Snapshot], None] = lambda snapshot: None,
+) -> tuple[Ledger, Trace | None]:
+    """Run the descent from every start, let the judge decide each lane, and trace it if the stop rules ask for that.
+
+    ``cancelled`` is asked between steps; when it says so, :class:`InterruptedError` is raised and the piece is lost.
+    ``observe`` sees every snapshot.
+    """
+    block, tracing = Block(lanes), Tracing(lanes.judge.stopping.trace)
+    for snapshot in block.snapshots():
+        if cancelled():
+            raise InterruptedError("the descent was cancelled")
+        tracing.observe(snapshot)
+        observe(snapshot)
+    return block.ledger, tracing.trace()
+
+
+class Tracing:
+    """An observer that keeps the moments whose step count is a multiple of ``every``; 0 keeps none."""
+
+    def __init__(self, every: int) -> None:
+        """Open an empty record."""
+        self.every = every
+        self.moments: dict[int, list[tuple[int, float, float, np.ndarray]]] = {}
+
+    def observe(self, snapshot: Snapshot) -> None:
+        """Keep the moments that are due; a run that begins again forgets its lost attempt."""
+        if not self.every:
+            return
+        for lane in np.flatnonzero(snapshot.steps % self.every == 0):
+            run, step = int(snapshot.runs[lane]), int(snapshot.steps[lane])
+            if step == 0:
+                self.moments[run] = []
+            report = snapshot.report
+            moment = step, report.value[lane], report.gradient_norm[lane], snapshot.points[lane].copy()
+            self.moments[run].append(moment)
+
+    def trace(self) -> Trace | None:
+        """Return the recorded moments by run and step; None when nothing was to be recorded."""
+        if not self.every:
+            return None
+        ordered = [(run, *moment) for run in sorted(self.moments) for moment in self.moments[run]]
+        run, step, value, norm, points = zip(*ordered, strict=True)
+        return Trace(np.array(run), np.array(step), np.array(value), np.array(norm), np.array(points))
+
+
 @functools.partial(compiled, static_argnums=(0, 1))
 def _advance(
     descent: Descent, report: Callable, landscape: Landscape, state: Any, steps: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """Take some steps; report on each lane."""
+    """Take some steps; report on each lane, in rows."""
     state = jax.lax.fori_loop(0, steps, lambda _, s: descent.advance(landscape, s), state)
-    return state, report(landscape, state.point)
+    return state, jnp.stack(report(landscape, state.point))
 
 
 @functools.partial(compiled, static_argnums=0)
@@ -50,113 +152,80 @@ def block_sizes(batch: int) -> list[int]:
     return sorted(set(sizes))
 
 
-def run_lanes(
-    landscape: Landscape,
-    descent: Descent,
-    judge: Judge,
-    stopping: Stopping,
-    starts: np.ndarray,
-    lanes: np.ndarray,
-    batch: int,
-    seed: int = 0,
-    cancelled: Callable[[], bool] = lambda: False,
-    padded: bool = False,
-) -> tuple[Ledger, Trace | None]:
-    """Run the descent from every start and let the judge decide each lane.
+class Block:
+    """Lanes on their way: a block of device arrays, and the ledger of every lane."""
 
-    Parameters
-    ----------
-    starts : ``(lanes, *shape)`` array
-    lanes : (lanes,) array of the runs' indices; with the seed they determine each lane's random numbers.
-    batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
-        empty, it shrinks. What a lane computes depends on these arguments alone.
-    cancelled : asked between steps; when it says so, :class:`InterruptedError` is raised and the piece is lost.
-    padded : compute with sizes rounded up to even ones, so that neighbours share a program; only for an algorithm that
-        leaves alone what has gradient 0.
-    """
-    return _Piece(landscape, descent, judge, stopping, starts, lanes, seed, padded).run(batch, cancelled)
-
-
-class _Piece:
-    """Some lanes on their way: a block of device arrays, and the ledger of every lane."""
-
-    def __init__(
-        self,
-        landscape: Landscape,
-        descent: Descent,
-        judge: Judge,
-        stopping: Stopping,
-        starts: np.ndarray,
-        lanes: np.ndarray,
-        seed: int,
-        padded: bool,
-    ) -> None:
-        self.padded, self.inner = padded, (slice(None), *(slice(size) for size in landscape.shape))
-        self.landscape, self.descent, self.judge, self.stopping = landscape, descent, judge, stopping
-        self.lanes, self.ledger = lanes, Ledger(starts)
+    def __init__(self, lanes: Lanes) -> None:
+        """Open the ledger; nothing is computed yet."""
+        self.lanes, self.ledger = lanes, Ledger(lanes.starts)
+        self.sizes = block_sizes(lanes.batch)
+        self._advance = functools.partial(_advance, lanes.descent, lanes.judge.report)
+        self.inner = (slice(None), *(slice(size) for size in lanes.landscape.shape))  # without what is padded
         # Apart from the keys of random starts, which are those of the same lanes.
-        keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(lane_keys(seed, lanes), 1)
+        keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(lane_keys(lanes.seed, lanes.indices), 1)
         self.keys = np.asarray(jax.random.key_data(keys))
-        self.records: list[tuple[int, int, float, float, np.ndarray]] = []
         self.slots = np.zeros(0, dtype=np.int64)  # the lane in each slot of the block; -1 is an empty slot
         self.state: Any = None
-        self.local = landscape  # of the lanes in the block
+        self.local = lanes.landscape  # of the lanes in the block
 
-    def run(self, batch: int, cancelled: Callable[[], bool]) -> tuple[Ledger, Trace | None]:
-        """Advance, test and refill until every lane is decided."""
-        book, stopping, every = self.ledger, self.stopping, self.descent.check_every
+    def snapshots(self) -> Iterator[Snapshot]:
+        """Advance, test and refill until every lane is decided; yield new lanes at their start, and all after some steps."""
+        book, judge, every = self.ledger, self.lanes.judge, self.lanes.descent.check_every
+        stopping = judge.stopping
         stride = math.gcd(every, stopping.max_steps, stopping.trace)
-        sizes = block_sizes(batch)
         waiting = np.arange(len(book.starts))
         while True:
-            waiting = self._fill(waiting, batch, sizes)
+            fresh = self._fill(waiting)
+            waiting = waiting[fresh.size :]
+            if fresh.size:
+                yield self._snapshot(fresh)
             occupied = np.flatnonzero(self.slots >= 0)
             if not occupied.size:
-                break
-            if cancelled():
-                raise InterruptedError("the descent was cancelled")
+                return
             alive = self.slots[occupied]
-            self.state, report = self._steps(stride)
-            report = np.asarray(report)[:, occupied]
+            self.state, report = self._advance(self.local, self.state, np.int64(stride))
             book.steps[alive] += stride
-            if stopping.trace:
-                self._record(occupied, report)
-            ready = (book.steps[alive] % every == 0) | (book.steps[alive] >= stopping.max_steps)
-            if not ready.any():
-                continue
-            points = self._points()[occupied]
-            taken = book.steps[alive].copy()
-            decided, restarted = self.judge.decide(book, alive, points, report, ready)
-            over = decided | restarted
-            if not over.any():
-                continue
-            self._count(occupied[over], taken[over])
-            self._forget(alive[restarted])
-            waiting = np.concatenate([alive[restarted], waiting])
-            self.slots[occupied[over]] = -1
-        return book, self._trace() if stopping.trace else None
+            snapshot = self._snapshot(occupied, report)
+            ready = np.flatnonzero((book.steps[alive] % every == 0) | (book.steps[alive] >= stopping.max_steps))
+            if ready.size:
+                look = Look(book, alive, snapshot.points, snapshot.report).only(ready)
+                snapshot.decided[ready], snapshot.restarted[ready] = judge.decide(look)
+                over = snapshot.decided | snapshot.restarted
+                if over.any():
+                    self._count(occupied[over], snapshot.steps[over])
+                    waiting = np.concatenate([alive[snapshot.restarted], waiting])
+                    self.slots[occupied[over]] = -1
+            yield snapshot
 
-    def _steps(self, count: int) -> tuple[Any, jax.Array]:
-        return _advance(self.descent, self.judge.report, self.local, self.state, np.int64(count))
+    def _snapshot(self, slots: np.ndarray, report: jax.Array | None = None) -> Snapshot:
+        """Return these slots as they are now; without a report, one that is made when it is asked for."""
+        lanes, local, state = self.slots[slots], self.local, self.state
 
-    def _points(self) -> np.ndarray:
-        """Return the points of the block, without what was padded."""
-        return np.asarray(self.state.point)[self.inner]
+        def look() -> Any:
+            rows = self._advance(local, state, np.int64(0))[1] if report is None else report
+            return self.lanes.judge.rows(*np.asarray(rows)[:, slots])
 
-    def _fill(self, waiting: np.ndarray, batch: int, sizes: list[int]) -> np.ndarray:
-        """Put waiting lanes into empty slots, and shrink the block when it can; return the lanes that still wait."""
+        def place() -> np.ndarray:
+            return np.asarray(state.point)[self.inner][slots]
+
+        decided, restarted = np.zeros((2, lanes.size), dtype=bool)
+        steps = self.ledger.steps[lanes].copy()
+        return Snapshot(self.lanes.indices[lanes], steps, decided, restarted, look, place)
+
+    def _fill(self, waiting: np.ndarray) -> np.ndarray:
+        """Put waiting lanes into empty slots, and shrink the block when it can; return the slots that are new."""
         kept = np.flatnonzero(self.slots >= 0)
-        fresh = waiting[: batch - kept.size]
+        fresh = waiting[: self.lanes.batch - kept.size]
         lanes = np.concatenate([self.slots[kept], fresh])
-        size = min(size for size in sizes if size >= lanes.size)
+        size = min(size for size in self.sizes if size >= lanes.size)
         if not lanes.size or (not fresh.size and size == self.slots.size):
-            return waiting
+            return fresh
         book = self.ledger
         parked = np.concatenate([lanes, np.full(size - lanes.size, lanes[0])])
-        self.local, points = self.landscape.take(parked), book.starts[parked]
-        if self.padded:
+        self.local, points = self.lanes.landscape.take(parked), book.starts[parked]
+        if self.lanes.padded:
             self.local, points = self.local.padded(points, STEP_MULTIPLE)
-        begun = _init(self.descent, self.local, points, book.scale[parked], self.keys[parked])
+        begun = _init(self.lanes.descent, self.local, points, book.scale[parked], self.keys[parked])
         if kept.size:
             begun = jax.tree.map(
                 lambda old, new: np.concatenate([np.asarray(old)[kept], np.asarray(new)[kept.size :]]),
@@ -165,36 +234,11 @@ class _Piece:
             )
         self.state = jax.tree.map(jnp.asarray, begun)
         self.slots = np.concatenate([lanes, np.full(size - lanes.size, -1)])
-        if self.stopping.trace and fresh.size:
-            report = np.asarray(self._steps(0)[1])
-            new = np.arange(kept.size, lanes.size)
-            self._record(new, report[:, new])
-        return waiting[fresh.size :]
+        return np.arange(kept.size, lanes.size)
 
     def _count(self, slots: np.ndarray, steps: np.ndarray) -> None:
         """Add up what an attempt has cost in these slots."""
         some = jax.tree.map(lambda leaf: np.asarray(leaf)[slots], self.state)
-        cost, lanes = self.descent.evaluations(some, steps), self.slots[slots]
+        cost, lanes = self.lanes.descent.evaluations(some, steps), self.slots[slots]
         self.ledger.gradients[lanes] += cost.gradients
         self.ledger.hessians[lanes] += cost.hessians
-
-    def _forget(self, lanes: np.ndarray) -> None:
-        """Drop the trajectories of attempts that diverged."""
-        gone = set(self.lanes[lanes].tolist())
-        self.records = [record for record in self.records if record[0] not in gone]
-
-    def _record(self, slots: np.ndarray, report: np.ndarray) -> None:
-        """Keep the moment of every lane whose step count is a multiple of the trace interval."""
-        points = self._points()
-        for slot, (value, _, norm, *_) in zip(slots, report.T, strict=True):
-            lane = self.slots[slot]
-            if self.ledger.steps[lane] % self.stopping.trace == 0:
-                self.records.append(
-                    (int(self.lanes[lane]), int(self.ledger.steps[lane]), value, norm, points[slot].copy())
-                )
-
-    def _trace(self) -> Trace:
-        """Return the recorded moments by run and step."""
-        ordered = sorted(self.records, key=lambda record: record[:2])
-        run, step, value, norm, weights = zip(*ordered, strict=True)
-        return Trace(np.array(run), np.array(step), np.array(value), np.array(norm), np.array(weights))

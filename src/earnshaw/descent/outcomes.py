@@ -29,6 +29,7 @@ class Outcome(Enum):
     DIVERGED = "grew without bound, also after the step was halved as often as allowed"
     UNDECIDED = "its fate was not clear when the step limit was reached"
     CONVERGED = "ended at a local minimum of a problem whose global minimum is not known"
+    FLAT = "ended at a stationary point with flat directions and no negative curvature, where second derivatives do not decide"
 
     @property
     def code(self) -> int:

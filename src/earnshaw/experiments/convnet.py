@@ -17,7 +17,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Ledger, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Ledger, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
@@ -164,10 +164,11 @@ def run_reduced(
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Ledger:
     """Run lanes that are already in five coordinates, of any p and k."""
-    judge = BarrierJudge(reduced, stopping, descent.step)
+    judge = BarrierJudge.of(reduced, descent, stopping)
     indices = np.arange(len(points)) if lanes is None else lanes
+    work = Lanes(landscape=reduced, descent=descent, judge=judge, starts=points, indices=indices, batch=BATCH)
     with one_blas_thread():
-        return run_lanes(reduced, descent, judge, stopping, points, indices, BATCH, cancelled=cancelled)[0]
+        return run_lanes(work, cancelled)[0]
 
 
 def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) -> NDArray[np.int8]:

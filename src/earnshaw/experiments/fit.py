@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
@@ -249,7 +249,10 @@ def descend_risk(
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
     judge = BudgetJudge(stopping, STATIONARY)
     descent = GradientDescent(step=step)
-    ledger, trace = run_lanes(risk, descent, judge, stopping, starts, lanes, len(lanes), plan.seed)
+    work = Lanes(
+        landscape=risk, descent=descent, judge=judge, starts=starts, indices=lanes, batch=len(lanes), seed=plan.seed
+    )
+    ledger, trace = run_lanes(work)
     assert trace is not None
     exact = StreamedRisk(rows, plan.neurons, plan.activation)
     ends = []

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.experiments.fit import STATIONARY, FitPlan, descend_risk, name_end, safe_step
 from earnshaw.experiments.sweep import Interrupted
@@ -92,15 +92,15 @@ def consensus(
     risk = EmpiricalRisk.of(draw(problem), problem.neurons, problem.activation)
     lanes = np.arange(starts)
     stopping = Stopping(max_steps=steps)
-    ledger, _ = run_lanes(
-        risk,
-        GradientDescent(step=step, check_every=100),
-        BudgetJudge(stopping, STATIONARY),
-        stopping,
-        starts_around(problem.weights, distance, problem.seed, lanes),
-        lanes,
-        starts,
+    work = Lanes(
+        landscape=risk,
+        descent=GradientDescent(step=step, check_every=100),
+        judge=BudgetJudge(stopping, STATIONARY),
+        starts=starts_around(problem.weights, distance, problem.seed, lanes),
+        indices=lanes,
+        batch=starts,
     )
+    ledger, _ = run_lanes(work)
     ends = ledger.last_points
     errors = [relative_error(end, problem.weights) for end in ends]
     growth = np.linalg.norm(ends, axis=(1, 2)).mean() / np.linalg.norm(problem.weights)

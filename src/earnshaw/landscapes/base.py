@@ -50,6 +50,14 @@ class Landscape(Protocol):
         """Return the Hessian applied to a direction, of the point's shape."""
         ...
 
+    def neurons(self, point: jax.Array) -> jax.Array:
+        """Return the neurons (..., n, d) of a point: its rows, without what is no weight of theirs."""
+        return point
+
+    def project(self, point: jax.Array) -> jax.Array:
+        """Return the nearest allowed point: itself where every point is allowed."""
+        return point
+
     def take(self: Self, index: jax.Array | np.ndarray | int) -> Self:
         """Return the landscape of these lanes: itself when it is one for all."""
         return self

@@ -16,7 +16,7 @@ from earnshaw.numerics.program import program
 from earnshaw.potentials.bounded import bounded_activation
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("neurons", "activation"))
+@functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("students", "activation"))
 @dataclass(frozen=True)
 class EmpiricalRisk(Landscape):
     r"""Half the mean squared error on n labelled inputs,
@@ -31,7 +31,7 @@ class EmpiricalRisk(Landscape):
 
     x: jax.Array
     y: jax.Array
-    neurons: int
+    students: int
     activation: str
 
     @classmethod
@@ -44,7 +44,7 @@ class EmpiricalRisk(Landscape):
     @property
     def shape(self) -> tuple[int, int]:
         """Shape (K, d) of one point."""
-        return self.neurons, self.x.shape[-1]
+        return self.students, self.x.shape[-1]
 
     @property
     def global_value(self) -> float | None:
@@ -65,7 +65,7 @@ class EmpiricalRisk(Landscape):
     def _projections(self, weights: jax.Array) -> jax.Array:
         """Return the inputs of all neurons, (lanes, K, n), from any batch axes."""
         flat = weights.reshape(-1, self.x.shape[-1])
-        return jnp.matmul(flat, self.x.T).reshape(-1, self.neurons, self.x.shape[0])
+        return jnp.matmul(flat, self.x.T).reshape(-1, self.students, self.x.shape[0])
 
     @program
     def value(self, point: jax.Array) -> jax.Array:
@@ -80,7 +80,7 @@ class EmpiricalRisk(Landscape):
         phi, slope = bounded_activation(self.activation).derivatives(self._projections(point), 1)
         error = jnp.mean(phi, 1, keepdims=True) - self.y
         pull = (error * slope).reshape(-1, self.x.shape[0])
-        return jnp.matmul(pull, self.x).reshape(point.shape) / (self.neurons * self.x.shape[0])
+        return jnp.matmul(pull, self.x).reshape(point.shape) / (self.students * self.x.shape[0])
 
     @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:

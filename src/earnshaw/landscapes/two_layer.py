@@ -197,6 +197,10 @@ class TwoLayerLandscape(Landscape):
             weights, charges = weights * sign[..., None], charges * sign
         return jnp.concatenate([weights, charges[..., None]], -1)
 
+    def neurons(self, point: jax.Array) -> jax.Array:
+        """Return the weights (..., n, d), output weights left out."""
+        return self.split(point)[0]
+
     # ---- sums over pairs ---------------------------------------------------------------------------------------
 
     def split(self, point: jax.Array) -> tuple[jax.Array, jax.Array]:

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, optimizer, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
@@ -31,9 +31,10 @@ def lanes(ratios=(0.2, 1.0, 1.8), p=6, k=9, count=LANES, seed=0):
 
 
 def decide(energy, starts, step=0.1, batch=LANES, **limits):
-    stopping = Stopping(**limits)
-    judge = BarrierJudge(energy, stopping, step)
-    return run_lanes(energy, GradientDescent(step=step), judge, stopping, starts, np.arange(len(starts)), batch)[0]
+    descent = GradientDescent(step=step)
+    judge, indices = BarrierJudge.of(energy, descent, Stopping(**limits)), np.arange(len(starts))
+    work = Lanes(landscape=energy, descent=descent, judge=judge, starts=starts, indices=indices, batch=batch)
+    return run_lanes(work)[0]
 
 
 @jax.jit

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Ledger, NewtonJudge, Outcome, Stop, Stopping, Units, optimizer
-from earnshaw.descent.judges.newton import stationarity
+from earnshaw.descent.judges import Look
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 
@@ -16,9 +16,9 @@ def judge(problem, points, steps=50, descent=None, **stopping):
     book, lanes = Ledger(points), np.arange(len(points))
     book.steps[:] = steps
     with np.errstate(invalid="ignore"):
-        report = np.asarray(stationarity(energy, points))
-    newton = NewtonJudge.of(problem, energy, descent or GradientDescent(), limits)
-    decided, restarted = newton.decide(book, lanes, points, report, np.ones(len(points), dtype=bool))
+        newton = NewtonJudge.of(problem, energy, descent or GradientDescent(), limits)
+        report = newton.rows(*map(np.asarray, newton.report(energy, points)))
+    decided, restarted = newton.decide(Look(book, lanes, points, report))
     return book, decided.tolist(), restarted.tolist()
 
 
@@ -97,15 +97,3 @@ def test_with_fewer_students_a_minimum_is_converged():
         assert outcomes(book) == ["CONVERGED"]
         assert np.linalg.norm(energy.gradient(book.points[0])) < 1e-13
         assert 1e-7 < np.linalg.norm(book.points[0] - book.last_points[0]) < 1e-4
-
-
-def test_only_lanes_that_are_ready_are_looked_at():
-    problem = TwoLayer(np.eye(2))
-    energy, points = landscape(problem), np.array([np.eye(2), np.eye(2)])
-    book = Ledger(points)
-    newton = NewtonJudge.of(problem, energy, GradientDescent(), Stopping())
-    report = np.asarray(stationarity(energy, points))
-    decided, restarted = newton.decide(book, np.arange(2), points, report, np.array([True, False]))
-    assert decided.tolist() == [True, False]
-    assert not restarted.any()
-    assert outcomes(book) == ["GLOBAL", "UNDECIDED"]

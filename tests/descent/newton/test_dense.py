@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.descent.newton.dense import dense_newton
 from earnshaw.landscapes.empirical import EmpiricalRisk
@@ -50,7 +50,13 @@ def test_a_budget_counts_steps_and_small_gradients():
     starts = np.stack([problem.weights, problem.weights + 1.0])
     stopping = Stopping(max_steps=60)
     descent = GradientDescent(step=20.0, check_every=20)
-    ledger, _ = run_lanes(risk, descent, BudgetJudge(stopping, 1e-10), stopping, starts, np.arange(2), 2)
+
+    def run(starts):
+        lanes, judge = np.arange(len(starts)), BudgetJudge(stopping, 1e-10)
+        work = Lanes(landscape=risk, descent=descent, judge=judge, starts=starts, indices=lanes, batch=len(lanes))
+        return run_lanes(work)[0]
+
+    ledger = run(starts)
     assert ledger.steps.tolist() == [20, 60]  # the truth is stationary at the first look
     assert (ledger.outcome == Outcome.UNDECIDED.code).all()
     point = starts[1]
@@ -59,5 +65,5 @@ def test_a_budget_counts_steps_and_small_gradients():
     np.testing.assert_allclose(ledger.points[1], point, atol=1e-12)
     assert ledger.value[1] == pytest.approx(float(risk.value(point)))
     broken = np.stack([np.full((2, 4), np.nan)])
-    lost, _ = run_lanes(risk, descent, BudgetJudge(stopping, 1e-10), stopping, broken, np.arange(1), 1)
+    lost = run(broken)
     assert lost.outcome[0] == Outcome.DIVERGED.code

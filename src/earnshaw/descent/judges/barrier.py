@@ -9,39 +9,33 @@ gradient descent with a step up to 1/L lowers the loss all along each step. So b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.ledger import Ledger
+from earnshaw.descent.base import Descent
+from earnshaw.descent.judges.base import Judge, Look
 from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.numerics import compiled
-
-MARGIN = 1e-9  # relative room below the barrier for the rounding of both, which is some 1e-15
+from earnshaw.numerics import TOLERANCES, compiled
 
 
-def below_the_barrier(landscape: ConvNetLandscape, points: jax.Array) -> jax.Array:
-    r"""Report value, :math:`a\cdot a^*`, gradient norm, barrier, supplement of the angle, :math:`|v|` and L of each lane."""
-    way = landscape.angles(points)
-    return jnp.stack(
-        [
-            landscape.value(points),
-            landscape.product(points),
-            jnp.linalg.norm(landscape.gradient(points), axis=-1),
-            jnp.broadcast_to(landscape.barrier, way.angle.shape),
-            way.supplement,
-            way.length,
-            landscape.smoothness(points),
-        ]
-    )
+class BarrierReport(NamedTuple):
+    r"""Of each lane: value, :math:`a\cdot a^*`, gradient norm, barrier, supplement of the angle, :math:`|v|` and L."""
+
+    value: Any
+    product: Any
+    gradient_norm: Any
+    barrier: Any
+    supplement: Any
+    length: Any
+    smoothness: Any
 
 
 class _Ends(NamedTuple):
@@ -61,17 +55,43 @@ def _ends(landscape: ConvNetLandscape) -> _Ends:
 
 
 @dataclass(frozen=True)
-class BarrierJudge:
+class BarrierJudge(Judge):
     """Decides by the sign of a . a* below the barrier; ends are entered by their closed forms.
 
     GLOBAL for a positive sign, SPURIOUS for a negative one. (A filter exactly against the teacher's never turns: with a
-    positive sign such a lane ends at a SADDLE.) ``step`` is that of gradient descent.
+    positive sign such a lane ends at a SADDLE.) ``step`` is that of gradient descent; a lane with a step above 1/L stays
+    undecided.
     """
+
+    rows: ClassVar[type] = BarrierReport
 
     landscape: ConvNetLandscape
     stopping: Stopping
     step: float
-    report: Callable[[Any, jax.Array], jax.Array] = below_the_barrier
+
+    @classmethod
+    def of(cls, landscape: ConvNetLandscape, descent: Descent, stopping: Stopping) -> BarrierJudge:
+        """Return the judge of a descent, which must be gradient descent: nothing is proved about others."""
+        if descent.step_length is None:
+            raise InputError(
+                f"where runs of the convolutional network end is proved for gradient descent only, not for "
+                f"{descent.to_json()['kind']}; use gd:STEP"
+            )
+        return cls(landscape, stopping, descent.step_length)
+
+    @staticmethod
+    def report(landscape: Any, points: jax.Array) -> BarrierReport:
+        """Report what the rule needs."""
+        way = landscape.angles(points)
+        return BarrierReport(
+            value=landscape.value(points),
+            product=landscape.product(points),
+            gradient_norm=jnp.linalg.norm(landscape.gradient(points), axis=-1),
+            barrier=jnp.broadcast_to(landscape.barrier, way.angle.shape),
+            supplement=way.supplement,
+            length=way.length,
+            smoothness=landscape.smoothness(points),
+        )
 
     @cached_property
     def _ends(self) -> _Ends:
@@ -84,28 +104,18 @@ class BarrierJudge:
             return np.concatenate([length * ends.axis, ends.good]), 0.0
         return np.concatenate([-length * ends.axis, ends.bad]), float(ends.value)
 
-    def decide(
-        self, ledger: Ledger, alive: np.ndarray, points: np.ndarray, report: np.ndarray, ready: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Apply the rule; a lane with a step above 1/L, or at the step limit, stays undecided."""
-        value, product, norm, barrier, supplement, length, smoothness = report
-        lost = ready & ~np.isfinite(value)
-        proved = self.step * ledger.scale[alive] * smoothness <= 1
-        below = ready & ~lost & proved & (value < (1 - MARGIN) * barrier)
-        restarted = np.zeros(alive.size, dtype=bool)
-        for slot in np.flatnonzero(lost):
-            restarted[slot] = ledger.restart(alive[slot], self.stopping.max_halvings)
+    def tests(self, look: Look) -> np.ndarray:
+        """Apply the rule."""
+        ledger, lanes, points, report = look
+        proved = self.step * ledger.scale[lanes] * report.smoothness <= 1
+        below = proved & (report.value < (1 - TOLERANCES.barrier_margin) * report.barrier)
         for slot in np.flatnonzero(below):
-            outcome = Outcome.GLOBAL if supplement[slot] > 0 else Outcome.SADDLE
-            if product[slot] < 0:
+            outcome = Outcome.GLOBAL if report.supplement[slot] > 0 else Outcome.SADDLE
+            if report.product[slot] < 0:
                 outcome = Outcome.SPURIOUS
-            end, loss = self._end(alive[slot], length[slot], outcome)
-            ledger.close(alive[slot], end, points[slot], loss, 0.0, outcome)
-        over = ready & ~below & ~restarted & (lost | (ledger.steps[alive] >= self.stopping.max_steps))
-        for slot in np.flatnonzero(over):
-            outcome = Outcome.DIVERGED if lost[slot] else Outcome.UNDECIDED
-            ledger.close(alive[slot], points[slot], points[slot], value[slot], norm[slot], outcome)
-        return below | over, restarted
+            end, loss = self._end(lanes[slot], report.length[slot], outcome)
+            ledger.close(lanes[slot], end, points[slot], loss, 0.0, outcome)
+        return below
 
 
 def longest_step(patches: int, scale: float = 1.0) -> float:

@@ -1,32 +1,33 @@
-"""Who decides what became of a lane: the interface, and the judge of exact landscapes."""
+"""The judge of landscapes with exact derivatives: by value, by dead neurons, and by where Newton's method leads."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.descent.base import Descent
+from earnshaw.descent.judges.base import Judge, Look, slopes
 from earnshaw.descent.ledger import Ledger
 from earnshaw.descent.newton.creep import flow_end
-from earnshaw.descent.newton.polish import polish, settle
-from earnshaw.descent.optimizers.gradient_descent import GradientDescent
+from earnshaw.descent.newton.dense import settle
+from earnshaw.descent.newton.polish import polish
+from earnshaw.descent.newton.tips import sharpen
 from earnshaw.descent.outcomes import Outcome
 from earnshaw.descent.stopping import Stop, Stopping
-from earnshaw.landscapes import TwoLayerLandscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
+from earnshaw.problems.base import Problem
 
-TEST_GRADIENT = 1e-4  # no Newton test while a neuron's gradient is above this (relative to the teacher's neurons)
-TEST_PATIENCE = 500  # gradients to wait after a test that met negative curvature
 POLISH_MULTIPLE = 4  # sizes are padded to multiples of this for Newton's method: its program takes long to compile
-CREEP = 50_000  # steps of gradient descent, at whose multiples a lane that creeps is followed by an implicit method
-LONG_WAIT = 10_000  # steps to the ball of the Newton test that are too many to wait for
+USUAL_STEP = 0.1  # by which waits are predicted for algorithms without a fixed step
 
 
 def polish_lanes() -> int:
@@ -34,151 +35,150 @@ def polish_lanes() -> int:
     return 2 if jax.default_backend() == "cpu" else 256
 
 
-class Judge(Protocol):
-    """Looks at lanes at fixed multiples of their own steps and says which are decided; a function of each lane alone."""
+class Stationarity(NamedTuple):
+    """Of each lane: value, largest gradient of a neuron (a row of the point), gradient norm and shortest neuron."""
 
-    @property
-    def report(self) -> Callable[[Landscape, jax.Array], jax.Array]:
-        """A function that JAX traces after the last step before a look: (landscape, points) -> (rows, lanes)."""
-        ...
-
-    def decide(
-        self, ledger: Ledger, alive: np.ndarray, points: np.ndarray, report: np.ndarray, ready: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Enter the fates of decided lanes into the ledger; return masks over ``alive``: decided, and to be restarted.
-
-        ``alive`` holds lane indices, ``points`` and the columns of ``report`` belong to them, and only lanes that are
-        ``ready`` may be looked at.
-        """
-        ...
-
-
-def stationarity(landscape: Landscape, points: jax.Array) -> jax.Array:
-    """Report value, largest gradient of a neuron (a row of the point), gradient norm and shortest neuron of each lane."""
-    by_neuron = jnp.linalg.norm(landscape.gradient(points).reshape(points.shape[0], -1, points.shape[-1]), axis=-1)
-    return jnp.stack(
-        [
-            landscape.value(points),
-            jnp.max(by_neuron, -1),
-            jnp.linalg.norm(by_neuron, axis=-1),
-            _shortest(landscape, points),
-        ]
-    )
+    value: Any
+    steepest: Any
+    gradient_norm: Any
+    shortest: Any
 
 
 def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:
-    """Return the length of the shortest neuron of each lane, its output weight left out."""
-    weights = landscape.split(points)[0] if isinstance(landscape, TwoLayerLandscape) else points
-    return jnp.min(jnp.linalg.norm(weights.reshape(points.shape[0], -1, weights.shape[-1]), axis=-1), -1)
+    """Return the length of the shortest neuron of each lane."""
+    neurons = landscape.neurons(points)
+    return jnp.min(jnp.linalg.norm(neurons.reshape(points.shape[0], -1, neurons.shape[-1]), axis=-1), -1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Units:
-    """In what units the tolerances are meant.
+    """In what units the tolerances are meant, and which kinks the loss has.
 
     Attributes
     ----------
-    value : of the loss (the sum of the teacher's squared norms).
-    gradient : of a neuron's gradient and of its length.
+    value : of the loss: the problem's square scale.
+    gradient : of a neuron's gradient and of its length: the root of one anchor's share of the scale.
     low : a value below this is the global minimum.
     neurons_die : whether a neuron can shrink to 0, where the loss has a kink, and stay there (ReLU, leaky ReLU).
+    tips : whether the loss rises linearly from where a neuron copies another (sign).
     """
 
     value: float = 1.0
     gradient: float = 1.0
     low: float = TOLERANCES.global_value
     neurons_die: bool = False
+    tips: bool = False
 
     @classmethod
-    def of(cls, problem: TwoLayer) -> Units:
-        """Return the units of a two-layer problem."""
-        low = TOLERANCES.global_value * problem.scale
-        if problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons:
-            low = max(low, TOLERANCES.paper_value)
-        return cls(
-            value=problem.scale,
-            gradient=math.sqrt(problem.scale / problem.teachers),
-            low=low,
-            neurons_die=problem.activation.homogeneous == 1 and not problem.activation.odd,
-        )
+    def of(cls, problem: Problem) -> Units:
+        """Return the units of a problem."""
+        return _units(problem)
+
+
+@functools.singledispatch
+def _units(problem: Problem) -> Units:
+    anchors = 0 if problem.symmetry is None else len(problem.symmetry.anchors)
+    gradient = math.sqrt(problem.scale / max(1, anchors))
+    return Units(value=problem.scale, gradient=gradient, low=TOLERANCES.global_value * problem.scale)
+
+
+@_units.register
+def _(problem: TwoLayer) -> Units:
+    low = TOLERANCES.global_value * problem.scale
+    if problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons:
+        low = max(low, TOLERANCES.paper_value)
+    return Units(
+        value=problem.scale,
+        gradient=math.sqrt(problem.scale / problem.teachers),
+        low=low,
+        neurons_die=problem.activation.homogeneous == 1 and not problem.activation.odd,
+        tips=problem.activation.homogeneous == 0,
+    )
 
 
 @dataclass(frozen=True)
-class NewtonJudge:
+class NewtonJudge(Judge):
     """Decides by value, by dead neurons, and by where Newton's method leads, on a landscape with exact derivatives."""
+
+    rows: ClassVar[type] = Stationarity
 
     landscape: Landscape
     stopping: Stopping
     units: Units = field(default_factory=Units)
     step: float | None = None  # of gradient descent; None for another algorithm
-    report: Callable[[Landscape, jax.Array], jax.Array] = stationarity
 
     @classmethod
-    def of(cls, problem: TwoLayer, landscape: Landscape, descent: object, stopping: Stopping) -> NewtonJudge:
-        """Return the judge of a two-layer problem."""
-        step = descent.step if isinstance(descent, GradientDescent) else None
-        return cls(landscape, stopping, Units.of(problem), step)
+    def of(cls, problem: Problem, landscape: Landscape, descent: Descent, stopping: Stopping) -> NewtonJudge:
+        """Return the judge of a problem's landscape and an algorithm."""
+        return cls(landscape, stopping, Units.of(problem), descent.step_length)
 
-    def decide(
-        self, ledger: Ledger, alive: np.ndarray, points: np.ndarray, report: np.ndarray, ready: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+    @staticmethod
+    def report(landscape: Landscape, points: jax.Array) -> Stationarity:
+        """Report how far each lane is from rest, and from a dead neuron."""
+        by_neuron = slopes(landscape, points)
+        return Stationarity(
+            value=landscape.value(points),
+            steepest=jnp.max(by_neuron, -1),
+            gradient_norm=jnp.linalg.norm(by_neuron, axis=-1),
+            shortest=_shortest(landscape, points),
+        )
+
+    def lost(self, report: Any) -> np.ndarray:
+        """A lane is lost that is not finite, or steeper than any that ever came back."""
+        return super().lost(report) | (report.steepest > TOLERANCES.divergence * self.units.gradient)
+
+    def tests(self, look: Look) -> np.ndarray:
         """Apply the stop tests, each a function of one lane alone."""
-        value, steepest, norm, shortest = report
+        value, steepest, _, shortest = look.report
         unit, early = self.units.gradient, self.stopping.rule is Stop.EARLY
-        lost = ready & (~np.isfinite(value) | ~np.isfinite(norm) | (steepest > TOLERANCES.divergence * unit))
-        stationary = ready & (steepest <= TOLERANCES.paper_gradient * unit)
-        capped = ready & (ledger.steps[alive] >= self.stopping.max_steps)
-        low = value < self.units.low
-        reached = ~lost & low & (ready if early else stationary)
-        dead = ~lost & ~low & self.units.neurons_die & (shortest < TOLERANCES.dead_neuron * unit)
-        dead &= ready if early else stationary
-        open_lanes = ready & ~(lost | reached | dead)
-        due = early & (steepest <= TEST_GRADIENT * unit) & (ledger.steps[alive] >= ledger.next_test[alive])
-        tested = open_lanes & (due | stationary | (capped & early))
-
-        restarted = np.zeros(alive.size, dtype=bool)
-        for slot in np.flatnonzero(lost):
-            restarted[slot] = ledger.restart(alive[slot], self.stopping.max_halvings)
-        decided = reached | dead | (lost & ~restarted)
-        for slots, outcome in (
-            (reached, Outcome.GLOBAL),
-            (dead, Outcome.DEGENERATE),
-            (lost & ~restarted, Outcome.DIVERGED),
-        ):
-            for slot in np.flatnonzero(slots):
-                ledger.close(alive[slot], points[slot], points[slot], value[slot], norm[slot], outcome)
-        slots = np.flatnonzero(tested)
-        together = polish_lanes()
-        for begin in range(0, slots.size, together):
-            some = slots[begin : begin + together]
-            decided[some] = self._newton_test(ledger, alive[some], points[some], stationary[some])
+        stationary = self._stationary(look)
+        capped = look.steps >= self.stopping.max_steps
+        rested = early | stationary
+        reached = rested & (value < self.units.low)
+        dead = rested & ~reached & self.units.neurons_die & (shortest < TOLERANCES.dead_neuron * unit)
+        look.close(reached, Outcome.GLOBAL)
+        look.close(dead, Outcome.DEGENERATE)
+        decided, slow = reached | dead, steepest <= TOLERANCES.test_gradient * unit
+        due = early & (look.steps >= look.ledger.next_test[look.lanes])
+        if early and self.units.tips and self.landscape.global_value is not None:
+            decided |= self._in_blocks(self._tip_test, look, ~decided & (due | capped))
+        decided |= self._in_blocks(self._newton_test, look, ~decided & (due & slow | stationary | capped & early))
         if early and self.step is not None:
-            creeping = open_lanes & ~decided & (steepest <= TEST_GRADIENT * unit) & (ledger.steps[alive] % CREEP == 0)
+            creeping = ~decided & slow & (look.steps % TOLERANCES.creep_steps == 0)
             for slot in np.flatnonzero(creeping):
-                decided[slot] = self._follow(ledger, alive[slot], points[slot])
-        for slot in np.flatnonzero(capped & ~decided & ~restarted):
-            self._at_the_limit(ledger, alive[slot], points[slot], value[slot], norm[slot])
-            decided[slot] = True
-        return decided, restarted
+                decided[slot] = self._follow(look.ledger, look.lanes[slot], look.points[slot])
+        return decided
 
-    def _newton_test(self, ledger: Ledger, lanes: np.ndarray, points: np.ndarray, stationary: np.ndarray) -> np.ndarray:
+    def _stationary(self, look: Look) -> np.ndarray:
+        return look.report.steepest <= TOLERANCES.paper_gradient * self.units.gradient
+
+    def _in_blocks(self, test: Callable[[Look], np.ndarray], look: Look, some: np.ndarray) -> np.ndarray:
+        """Make a test on some lanes, as many at a time as its program takes; return which it decided."""
+        decided, slots, together = np.zeros(look.lanes.size, dtype=bool), np.flatnonzero(some), polish_lanes()
+        for begin in range(0, slots.size, together):
+            few = slots[begin : begin + together]
+            decided[few] = test(look.only(few))
+        return decided
+
+    def _newton_test(self, look: Look) -> np.ndarray:
         """Decide the lanes that Newton's method finds inside the basin of a strict minimum, and the stationary ones.
 
         A lane is in the basin when the polished point x* has |x - x*| <= R with R L(R) <= 0.9 lambda_min, and the
         step is below 2 / (lambda_max + L R): then gradient descent contracts to x* (docs/certificates.md, Basin).
-        A flat valley can take 1e5 steps to that ball; a lane that has more than ``LONG_WAIT`` before it is decided
+        A flat valley can take 1e5 steps to that ball; a lane that has more than ``long_wait`` before it is decided
         already when the curvature where it stands is at least half of that at x*. Where no Lipschitz constant L of the
         Hessian is known (other activations than ReLU), that last condition alone decides.
         """
-        result = self._polish(lanes, points)
+        ledger, lanes, points, _ = look
+        result, stationary = self._polish(lanes, points), self._stationary(look)
         step, smallest = ledger.scale[lanes] * (self.step or 0.0), result.smallest
         with np.errstate(divide="ignore", invalid="ignore"):
-            pace = np.where(step > 0, step, 0.1) * smallest
-            wait = np.log(result.distance / (0.95 * result.radius)) / pace
+            pace = np.where(step > 0, step, USUAL_STEP) * smallest
+            wait = np.log(result.distance / (TOLERANCES.ball * result.radius)) / pace
         minimum = result.convex & (smallest > TOLERANCES.strict) & (step * (result.largest + smallest) < 2)
         inside = minimum & (result.distance <= result.radius)
-        kept = result.smallest_at_start > 0.5 * smallest
-        inside |= minimum & kept & ((wait > LONG_WAIT) | np.isnan(result.radius))
+        kept = result.smallest_at_start > TOLERANCES.kept_curvature * smallest
+        inside |= minimum & kept & ((wait > TOLERANCES.long_wait) | np.isnan(result.radius))
         for slot in np.flatnonzero(inside):
             outcome = self._name(float(result.value[slot]), float(smallest[slot]))
             lane, end = lanes[slot], (result.value[slot], result.gradient_norm[slot])
@@ -186,19 +186,50 @@ class NewtonJudge:
         for slot in np.flatnonzero(~inside & stationary):
             self._settle(ledger, lanes[slot], points[slot], points[slot])
         # Near a strict minimum the distance shrinks by 1 - step * lambda: wait until the ball should be reached.
-        wait = np.where(minimum & np.isfinite(wait), np.clip(wait, 1, LONG_WAIT), TEST_PATIENCE)
+        predicted = np.clip(wait, 1, TOLERANCES.long_wait)
+        wait = np.where(minimum & np.isfinite(wait), predicted, TOLERANCES.test_patience)
         ledger.next_test[lanes] = ledger.steps[lanes] + np.ceil(wait).astype(np.int64)
         return inside | stationary
 
+    def _block(self, lanes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return lanes and points repeated to the size of block that has been compiled."""
+        slots = np.arange(polish_lanes())
+        slots[len(lanes) :] = 0
+        return lanes[slots], points[slots]
+
     def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
-        """Return what Newton's method makes of some lanes, in a block of fixed size."""
-        spare = polish_lanes() - len(lanes)
-        block = np.concatenate([points, np.repeat(points[:1], spare, axis=0)])
-        owners = np.concatenate([lanes, np.repeat(lanes[:1], spare)])
+        """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
+        owners, block = self._block(lanes, points)
         polished = polish(*self.landscape.take(owners).padded(block, POLISH_MULTIPLE))
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
         inner = (slice(None), *(slice(size) for size in self.landscape.shape))
         return result._replace(point=result.point[inner])
+
+    def _tip_test(self, look: Look) -> np.ndarray:
+        """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length.
+
+        The test is made again after as many steps as were taken.
+        """
+        ledger, lanes, points, _ = look
+        owners, block = self._block(lanes, points)
+        landscape, lengths = self.landscape.take(owners), ledger.scale[owners] * (self.step or USUAL_STEP)
+        ends, values = (np.asarray(found) for found in sharpen(landscape, block, lengths, self._zero))
+        decided = np.array([self._is_global(ends[slot], values[slot], point) for slot, point in enumerate(points)])
+        norms = np.asarray(self.report(landscape, jnp.asarray(ends)).gradient_norm)
+        for slot in np.flatnonzero(decided):
+            ledger.close(lanes[slot], ends[slot], points[slot], values[slot], norms[slot], Outcome.GLOBAL)
+        ledger.next_test[lanes] = ledger.steps[lanes] + np.maximum(ledger.steps[lanes], TOLERANCES.test_patience)
+        return decided
+
+    @property
+    def _zero(self) -> float:
+        """Below this a value is 0, whatever the paper's value test says."""
+        return TOLERANCES.global_value * self.units.value
+
+    def _is_global(self, end: np.ndarray, value: float, point: np.ndarray) -> bool:
+        """Whether an end that was reached from a point has the value 0 and is within a hundredth of the point's length."""
+        near = np.linalg.norm(end - point) <= TOLERANCES.near_global * np.linalg.norm(point)
+        return bool(near and value < self._zero)
 
     def _follow(self, ledger: Ledger, lane: int, point: np.ndarray) -> bool:
         """Decide a creeping lane by the end of the gradient flow from where it stands, if that end can be reached."""
@@ -210,48 +241,54 @@ class NewtonJudge:
         self._settle(ledger, lane, end, point)
         return ledger.outcome[lane] != Outcome.UNDECIDED.code
 
-    def _at_the_limit(self, ledger: Ledger, lane: int, point: np.ndarray, value: float, norm: float) -> None:
-        """Close a lane at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
+    def at_the_limit(self, look: Look) -> None:
+        """Close lanes at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
 
-        With more students than teachers the global minima form a flat set that descent approaches ever more slowly: the
+        With more students than teachers the global minima form a flat set that descent approaches ever more slowly: a
         lane is GLOBAL if Newton's method reaches the value 0 within a hundredth of its length.
         """
-        ledger.close(lane, point, point, value, norm, Outcome.UNDECIDED)
-        known = self.landscape.global_value is not None
+        super().at_the_limit(look)
         if self.stopping.rule is Stop.PAPER:
-            if known and self.units.low >= TOLERANCES.paper_value:
-                ledger.outcome[lane] = (Outcome.GLOBAL if value < self.units.low else Outcome.SPURIOUS).code
-                ledger.by_value[lane] = True
-                self._tidy(ledger, lane, point)
+            if self.landscape.global_value is not None and self.units.low >= TOLERANCES.paper_value:
+                self._value_test(look)
             return
-        landscape = self.landscape.take(lane)
-        end, norm, _ = settle(landscape, point, iterations=100)
-        value = float(landscape.value(jnp.asarray(end)))
-        near = np.linalg.norm(end - point) <= 1e-2 * np.linalg.norm(point)
-        if near and value < TOLERANCES.global_value * self.units.value:
-            ledger.close(lane, end, point, value, norm, Outcome.GLOBAL)
+        for lane, point in zip(look.lanes, look.points, strict=True):
+            landscape = self.landscape.take(lane)
+            end, norm, _ = settle(landscape, point, iterations=100)
+            value = float(landscape.value(jnp.asarray(end)))
+            if self._is_global(end, value, point):
+                look.ledger.close(lane, end, point, value, norm, Outcome.GLOBAL)
 
-    def _tidy(self, ledger: Ledger, lane: int, point: np.ndarray) -> None:
-        """Replace the point of a lane that the value test decided by the strict minimum close by, if there is one."""
-        result = jax.tree.map(lambda array: array[0], self._polish(np.array([lane]), point[None]))
-        near = result.distance <= 1e-1 * np.linalg.norm(point)
-        if near and result.convex and result.smallest > TOLERANCES.strict:
-            outcome = Outcome.from_code(int(ledger.outcome[lane]))
-            ledger.close(lane, result.point, point, float(result.value), float(result.gradient_norm), outcome)
+    def _value_test(self, look: Look) -> None:
+        """Call lanes GLOBAL or SPURIOUS by their value; take their points to the strict minimum close by, if there is one."""
+        low = look.report.value < self.units.low
+        look.close(low, Outcome.GLOBAL)
+        look.close(~low, Outcome.SPURIOUS)
+        look.ledger.by_value[look.lanes] = True
+        for slot, (lane, point) in enumerate(zip(look.lanes, look.points, strict=True)):
+            result = jax.tree.map(lambda array: array[0], self._polish(look.lanes[[slot]], point[None]))
+            near = result.distance <= TOLERANCES.near_minimum * np.linalg.norm(point)
+            if near and result.convex and result.smallest > TOLERANCES.strict:
+                end = result.point, point, float(result.value), float(result.gradient_norm)
+                look.ledger.close(lane, *end, Outcome.GLOBAL if low[slot] else Outcome.SPURIOUS)
 
     def _settle(self, ledger: Ledger, lane: int, point: np.ndarray, last: np.ndarray) -> None:
         """Classify a stationary point in no proved-sized basin by the spectrum where Newton's method leads from it.
 
-        The flat directions that every point of the landscape has are left out of the spectrum. ``last`` is where the
-        lane's descent stands.
+        The flat directions that every point of the landscape has are left out of the spectrum. Next to a tip the spectrum
+        says nothing. ``last`` is where the lane's descent stands.
         """
         landscape = self.landscape.take(lane)
         end, norm, spectrum = settle(landscape, point)
         value = float(landscape.value(jnp.asarray(end)))
         shortest = float(_shortest(landscape, jnp.asarray(end)[None])[0])
-        dead = self.units.neurons_die and shortest < TOLERANCES.dead_neuron * self.units.gradient
         curved = np.sort(spectrum[np.argsort(np.abs(spectrum), kind="stable")[landscape.gauge :]])
-        outcome = Outcome.DEGENERATE if dead else self._name(value, float(curved[0]))
+        outcome = self._name(value, float(curved[0]))
+        at_a_tip = self.units.tips and curved[-1] > TOLERANCES.tip_curvature * self.units.value
+        if self.units.neurons_die and shortest < TOLERANCES.dead_neuron * self.units.gradient:
+            outcome = Outcome.DEGENERATE
+        elif at_a_tip and outcome is not Outcome.GLOBAL:
+            outcome = Outcome.UNDECIDED
         ledger.close(lane, end, last, value, norm, outcome)
 
     def _name(self, value: float, smallest: float) -> Outcome:
@@ -262,4 +299,4 @@ class NewtonJudge:
             return Outcome.SADDLE
         if self.landscape.global_value is None:
             return Outcome.CONVERGED
-        return Outcome.SPURIOUS if smallest > TOLERANCES.strict else Outcome.UNDECIDED
+        return Outcome.SPURIOUS if smallest > TOLERANCES.strict else Outcome.FLAT

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from earnshaw.descent.optimizers.hessian_descent import SecondOrder, flat
+from earnshaw.descent.base import along
+from earnshaw.descent.optimizers.hessian_descent import flat, norms
+from earnshaw.landscapes.base import Landscape
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("point", "gradient_norm"), meta_fields=())
@@ -28,7 +30,7 @@ class _Search(NamedTuple):
 
 
 @functools.partial(jax.jit, static_argnames="steps")
-def critical_points(landscape: SecondOrder, points: jax.Array, *, steps: int = 200) -> CriticalPoints:
+def critical_points(landscape: Landscape, points: jax.Array, *, steps: int = 200) -> CriticalPoints:
     r"""Make the gradient's norm small from each start (lanes, *shape), by Levenberg's steps
 
     .. math:: x \leftarrow x - (H^2 + \mu I)^{-1} H\,\nabla f ,
@@ -37,24 +39,20 @@ def critical_points(landscape: SecondOrder, points: jax.Array, *, steps: int = 2
     are all the same to it.
     """
 
-    def size(x: jax.Array) -> jax.Array:
-        return jnp.linalg.norm(flat(landscape, landscape.gradient(x)), axis=-1)
-
     def body(_: jax.Array, s: _Search) -> _Search:
         gradient = flat(landscape, landscape.gradient(s.point))
         eigenvalues, vectors = jnp.linalg.eigh(landscape.hessian(s.point))
-        along = jnp.einsum("...ji,...j->...i", vectors, gradient)
-        change = jnp.einsum("...ij,...j->...i", vectors, along * eigenvalues / (eigenvalues**2 + s.damping[..., None]))
+        pull = jnp.einsum("...ji,...j->...i", vectors, gradient)
+        change = jnp.einsum("...ij,...j->...i", vectors, pull * eigenvalues / (eigenvalues**2 + s.damping[..., None]))
         trial = s.point - change.reshape(s.point.shape)
-        norm = size(trial)
+        norm = norms(landscape, landscape.gradient(trial))
         better = norm < s.norm
-        wide = better.reshape(better.shape + (1,) * len(landscape.shape))
         return _Search(
-            jnp.where(wide, trial, s.point),
+            jnp.where(along(better, trial), trial, s.point),
             jnp.where(better, norm, s.norm),
             jnp.where(better, s.damping / 4, jnp.minimum(4 * s.damping, 1e6)) + 1e-30,
         )
 
-    start = _Search(points, size(points), jnp.full(points.shape[0], 1e-2))
+    start = _Search(points, norms(landscape, landscape.gradient(points)), jnp.full(points.shape[0], 1e-2))
     end = jax.lax.fori_loop(0, steps, body, start)
     return CriticalPoints(end.point, end.norm)

@@ -1,4 +1,4 @@
-"""Newton's method for one point with the whole Hessian, on the host: for risks that are sums over rows."""
+"""Newton's method for one point with the whole Hessian, on the host: down to a minimum, or to what is closest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
+
+from earnshaw.landscapes.base import Landscape
+from earnshaw.numerics import TOLERANCES
 
 Array = NDArray[np.float64]
 
@@ -36,6 +40,39 @@ class NewtonEnd:
     gradient_norms: tuple[float, ...]
 
 
+def _applied(eigenvalues: Array, vectors: Array, gradient: Array) -> Array:
+    """Return a symmetric matrix, given by eigenvalues and vectors, times the gradient."""
+    return (vectors @ (eigenvalues * (vectors.T @ gradient.ravel()))).reshape(gradient.shape)
+
+
+def settle(landscape: Landscape, points: np.ndarray, iterations: int = 20) -> tuple[Array, float, Array]:
+    """Follow Newton's method from one point to a stationary point of any kind.
+
+    Steps that do not lower the gradient's norm are not taken, and near-null directions are left alone, so that a
+    degenerate point stays where it is. Returns the point, its gradient's norm and the Hessian's eigenvalues.
+    """
+
+    def slope(point: Array) -> tuple[Array, float]:
+        gradient = np.asarray(landscape.gradient(jnp.asarray(point)))
+        return gradient, float(np.linalg.norm(gradient))
+
+    def bend(point: Array) -> tuple[Array, Array]:
+        return np.linalg.eigh(np.asarray(landscape.hessian(jnp.asarray(point))))
+
+    point = np.asarray(points, dtype=np.float64)
+    (gradient, norm), (eigenvalues, vectors) = slope(point), bend(point)
+    for _ in range(iterations):
+        steep = np.abs(eigenvalues) > TOLERANCES.null_direction
+        inverse = np.where(steep, 1.0 / np.where(steep, eigenvalues, 1.0), 0.0)
+        trial = point - _applied(inverse, vectors, gradient)
+        trial_gradient, trial_norm = slope(trial)
+        if not trial_norm < norm:
+            break
+        point, gradient, norm = trial, trial_gradient, trial_norm
+        eigenvalues, vectors = bend(point)
+    return point, norm, eigenvalues
+
+
 def dense_newton(
     risk: HostRisk,
     point: Array,
@@ -47,7 +84,8 @@ def dense_newton(
 
     mu is raised until the loss falls and lowered after each success, so that negative curvature is left behind and the
     end is quadratic. On a sum over n rows the Hessian costs a few gradients, where conjugate gradients take a product
-    for each of its K d dimensions; and each step is two or three passes, whether the rows fit in memory or not. Stops when the gradient's norm is below ``tolerance`` or no step lowers the loss any more.
+    for each of its K d dimensions; and each step is two or three passes, whether the rows fit in memory or not. Stops
+    when the gradient's norm is below ``tolerance`` or no step lowers the loss any more.
     """
     value, gradient = risk.value_and_gradient(point)
     values, norms = [value], [float(np.linalg.norm(gradient))]
@@ -57,10 +95,8 @@ def dense_newton(
         progress(count / max_steps, f"gradient {norms[-1]:.1e}")
         if norms[-1] <= tolerance:
             break
-        pull = vectors.T @ gradient.ravel()
         for _ in range(12):
-            change = vectors @ (pull / (np.abs(eigenvalues) + damping))
-            trial = point - change.reshape(point.shape)
+            trial = point - _applied(1.0 / (np.abs(eigenvalues) + damping), vectors, gradient)
             trial_value, trial_gradient = risk.value_and_gradient(trial)
             trial_norm = float(np.linalg.norm(trial_gradient))
             # At the bottom the loss no longer moves in its last digit: then the gradient decides.

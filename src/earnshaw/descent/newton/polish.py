@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from earnshaw.descent.base import along, dots
+from earnshaw.descent.newton.conjugate_gradients import conjugate_gradients
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics import compiled
+from earnshaw.numerics import TOLERANCES, compiled
 
 LANCZOS_STEPS = 100
 NEWTON_STEPS = 16
@@ -49,11 +49,12 @@ def polish(landscape: Landscape, points: jax.Array) -> Polished:
 
     def improve(carry: tuple) -> tuple:
         count, points, gradient, norm, damping, active, convex = carry
-        step, convex_now = _conjugate_gradients(landscape, points, gradient, active)
-        trial = points + along(damping, points) * step
+        goal = 1e-12 * dots(gradient, gradient)  # a millionth of the gradient
+        solved = conjugate_gradients(landscape, points, gradient, goal, active, spare=50)
+        trial = points + along(damping, points) * solved.step
         trial_gradient = landscape.gradient(trial)
         trial_norm = _norm(trial_gradient)
-        convex = convex & (convex_now | ~active)
+        convex = convex & (solved.convex | ~active)
         better = active & convex & (trial_norm < norm)
         points = jnp.where(along(better, points), trial, points)
         gradient = jnp.where(along(better, points), trial_gradient, gradient)
@@ -67,12 +68,12 @@ def polish(landscape: Landscape, points: jax.Array) -> Polished:
 
     gradient = landscape.gradient(points)
     norm = _norm(gradient)
-    floor = 1e-12 * (1.0 + _norm(points))
+    floor = TOLERANCES.polish_floor * (1.0 + _norm(points))
     every = jnp.ones(lanes, dtype=bool)
     carry = (0, points, gradient, norm, jnp.ones(lanes), jnp.isfinite(norm), every)
     _, points, gradient, norm, _, _, convex = jax.lax.while_loop(going, improve, carry)
     smallest, largest = _lanczos(landscape, points)
-    radius, distance = _unique_radius(landscape, points, 0.9 * smallest), _norm(points - start)
+    radius, distance = _unique_radius(landscape, points, TOLERANCES.contraction * smallest), _norm(points - start)
     inside = (distance <= radius) | ~convex | (smallest <= 0)
     smallest_at_start = jax.lax.cond(
         jnp.all(inside), lambda: jnp.full(lanes, jnp.nan), lambda: _lanczos(landscape, start)[0]
@@ -92,39 +93,6 @@ def polish(landscape: Landscape, points: jax.Array) -> Polished:
 
 def _norm(array: jax.Array) -> jax.Array:
     return jnp.sqrt(dots(array, array))
-
-
-def _conjugate_gradients(
-    landscape: Landscape, points: jax.Array, gradient: jax.Array, active: jax.Array
-) -> tuple[jax.Array, jax.Array]:
-    """Solve H s = -gradient for each active lane to a millionth; also return whether all curvature met was positive."""
-    hessian = jax.linearize(landscape.gradient, points)[1]
-    limit = math.prod(points.shape[1:]) + 50
-    goal = 1e-12 * dots(gradient, gradient)
-
-    def body(carry: tuple) -> tuple:
-        count, step, residual, direction, square, active, convex = carry
-        image = hessian(direction)
-        curvature = dots(direction, image)
-        convex = convex & ((curvature > 0) | ~active)
-        active = active & convex
-        rate = jnp.where(active, square / jnp.where(active, curvature, 1.0), 0.0)
-        step = step + along(rate, step) * direction
-        residual = residual - along(rate, step) * image
-        new_square = dots(residual, residual)
-        turn = new_square / jnp.where(square > 0, square, 1.0)
-        direction = residual + along(turn, residual) * direction
-        return count + 1, step, residual, direction, new_square, active & (new_square > goal), convex
-
-    def going(carry: tuple) -> jax.Array:
-        return (carry[0] < limit) & jnp.any(carry[5])
-
-    residual = -gradient
-    square = dots(residual, residual)
-    convex = jnp.ones(points.shape[0], dtype=bool)
-    start = (0, jnp.zeros_like(points), residual, residual, square, active & (square > 0), convex)
-    result = jax.lax.while_loop(going, body, start)
-    return result[1], result[6]
 
 
 def _lanczos(landscape: Landscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -204,23 +172,3 @@ def _unique_radius(landscape: Landscape, points: jax.Array, smallest: jax.Array)
         return 0.5 * (radius + smallest / landscape.hessian_lipschitz(points, radius))
 
     return jax.lax.fori_loop(0, 40, body, jnp.zeros_like(smallest))
-
-
-def settle(landscape: Landscape, points: np.ndarray, iterations: int = 20) -> tuple[np.ndarray, float, np.ndarray]:
-    """Follow Newton's method from one point to a stationary point of any kind, with the full Hessian.
-
-    Steps that do not lower the gradient's norm are not taken, and near-null directions are left alone, so that a
-    degenerate point stays where it is. Returns the point, its gradient's norm and the Hessian's eigenvalues.
-    """
-    point = np.asarray(points, dtype=np.float64)
-    gradient = np.asarray(landscape.gradient(jnp.asarray(point)))
-    values, vectors = np.linalg.eigh(np.asarray(landscape.hessian(jnp.asarray(point))))
-    for _ in range(iterations):
-        inverse = np.where(np.abs(values) > 1e-8, 1.0 / np.where(values == 0, 1.0, values), 0.0)
-        trial = point - (vectors @ (inverse * (vectors.T @ gradient.ravel()))).reshape(point.shape)
-        trial_gradient = np.asarray(landscape.gradient(jnp.asarray(trial)))
-        if not np.linalg.norm(trial_gradient) < np.linalg.norm(gradient):
-            break
-        point, gradient = trial, trial_gradient
-        values, vectors = np.linalg.eigh(np.asarray(landscape.hessian(jnp.asarray(point))))
-    return point, float(np.linalg.norm(gradient)), values

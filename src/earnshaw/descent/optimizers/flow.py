@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.base import Evaluations
-from earnshaw.errors import InputError
+from earnshaw.descent.base import Descent, Evaluations, check_settings
 from earnshaw.landscapes.base import Landscape
 
 STAGES = 6  # new gradients in a step of Tsitouras' method
@@ -26,7 +24,7 @@ class FlowState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flow:
+class Flow(Descent):
     r"""Gradient flow :math:`\dot x = -\nabla F(x)`, by Tsitouras' fifth-order method with error control (diffrax).
 
     One step is a stretch of time; every lane has its own step lengths inside it.
@@ -38,15 +36,16 @@ class Flow:
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
 
+    kind: ClassVar[str] = "flow"
+    numbers: ClassVar[tuple[str, ...]] = ("time", "tolerance")
+
     time: float = 1.0
     tolerance: float = 1e-6
     check_every: int = 5
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        for name, value in (("time", self.time), ("tolerance", self.tolerance)):
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"the {name} of the flow is {value}; it must be a positive number")
+        """Refuse what is not positive."""
+        check_settings(self, " of the flow", "time", "tolerance")
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> FlowState:
         """Return the state of lanes at these points."""
@@ -84,8 +83,3 @@ class Flow:
     def evaluations(self, state: FlowState, steps: np.ndarray) -> Evaluations:
         """Six gradients for each of the solver's steps, rejected ones included."""
         return Evaluations(np.asarray(state.gradients), np.zeros_like(steps))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings with their defaults."""
-        numbers = {"time": float(self.time).hex(), "tolerance": float(self.tolerance).hex()}
-        return {"kind": "flow", **numbers, "check_every": self.check_every}

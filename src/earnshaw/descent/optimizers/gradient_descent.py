@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
-import numpy as np
 
-from earnshaw.descent.base import Evaluations, along
-from earnshaw.errors import InputError
+from earnshaw.descent.base import Descent, along, check_settings
 from earnshaw.landscapes.base import Landscape
 
 
@@ -22,7 +19,7 @@ class GradientState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GradientDescent:
+class GradientDescent(Descent):
     r"""Gradient descent, :math:`x \leftarrow x - \eta\,\nabla F(x)`.
 
     Attributes
@@ -31,15 +28,25 @@ class GradientDescent:
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
 
+    kind: ClassVar[str] = "gd"
+    numbers: ClassVar[tuple[str, ...]] = ("step",)
+
     step: float = 0.1
     check_every: int = 50
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        if not (math.isfinite(self.step) and self.step > 0):
-            raise InputError(f"the step is {self.step}; it must be a positive number (the paper uses 0.1)")
-        if self.check_every < 1:
-            raise InputError(f"check_every is {self.check_every}; it must be at least 1")
+        """Refuse what is not positive."""
+        check_settings(self, "", "step")
+
+    @property
+    def step_length(self) -> float:
+        """The step: this is the algorithm itself."""
+        return self.step
+
+    @property
+    def leaves_padding_alone(self) -> bool:
+        """Yes: each coordinate moves by its own derivative."""
+        return True
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> GradientState:
         """Return the state of lanes at these points."""
@@ -49,11 +56,3 @@ class GradientDescent:
         """Return the state after one step of every lane."""
         change = along(state.length, state.point) * landscape.gradient(state.point)
         return state._replace(point=state.point - change)
-
-    def evaluations(self, state: GradientState, steps: np.ndarray) -> Evaluations:
-        """One gradient a step."""
-        return Evaluations(steps, np.zeros_like(steps))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings with their defaults."""
-        return {"kind": "gd", "step": float(self.step).hex(), "check_every": self.check_every}

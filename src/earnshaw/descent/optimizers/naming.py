@@ -1,30 +1,47 @@
-"""Optimisers by name, and a user's own from a file."""
+"""Optimisers by name, from a record, and a user's own from a file."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-import hashlib
-import inspect
 import math
-import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.optimizers.flow import Flow
 from earnshaw.descent.optimizers.gradient_descent import GradientDescent
+from earnshaw.descent.optimizers.hessian_descent import HessianDescent
 from earnshaw.descent.optimizers.newton_trust_region import NewtonTrustRegion
 from earnshaw.descent.optimizers.optax_descent import Optax
+from earnshaw.descent.optimizers.own import Own, checked, own_descent, said
 from earnshaw.descent.optimizers.perturbed import PerturbedDescent
+from earnshaw.descent.optimizers.projected import ProjectedDescent
+from earnshaw.descent.optimizers.second_gd import SecondGD
 from earnshaw.descent.optimizers.stochastic import StochasticDescent
 from earnshaw.errors import InputError
 from earnshaw.problems import load_function
 
 KNOWN = (
     "gd:STEP, momentum:STEP:FRACTION, nesterov:STEP:FRACTION, lbfgs, newton-tr, perturbed-gd:STEP:RADIUS, flow, "
-    "stochastic:STEP:SAMPLES, an optimiser of optax with its first arguments (adam:0.01), or module:object"
+    "stochastic:STEP:SAMPLES, second-gd:STEP:ETA:GAMMA, hessian-descent:STEP, projected:STEP, an optimiser of optax with "
+    "its first arguments (adam:0.01), or module:object"
 )
+
+_OURS: dict[str, type[Descent]] = {
+    ours.kind: ours
+    for ours in (
+        GradientDescent,
+        PerturbedDescent,
+        StochasticDescent,
+        NewtonTrustRegion,
+        Flow,
+        HessianDescent,
+        SecondGD,
+        ProjectedDescent,
+    )
+}
+_OPTAX = {"momentum": (0.05, 0.9), "nesterov": (0.05, 0.9), "lbfgs": ()}  # with the numbers they have unless told
 
 
 def optimizer(given: str | Any) -> Descent:
@@ -34,54 +51,54 @@ def optimizer(given: str | Any) -> Descent:
     ----------
     given : str or object
         ``gd:0.1``, ``momentum:0.05:0.9``, ``nesterov:0.05:0.9``, ``lbfgs``, ``newton-tr``, ``perturbed-gd:0.1:0.01``,
-        ``flow``, ``stochastic:0.1:64``; any optimiser of optax by name with its first arguments, ``adam:0.01``;
-        ``module:object`` or ``path/to/file.py:object``; or the object itself: an optax ``GradientTransformation``, or
-        anything with the methods of :class:`~earnshaw.descent.Descent`.
+        ``flow``, ``stochastic:0.1:64``, ``second-gd:0.1:1e-5:1e-3``, ``hessian-descent:0.1``, ``projected:0.1``; any
+        optimiser of optax by name with its first arguments, ``adam:0.01``; ``module:object`` or
+        ``path/to/file.py:object``; or the object itself: an optax ``GradientTransformation``, or anything with the
+        methods of :class:`~earnshaw.descent.Descent`.
     """
     if not isinstance(given, str):
-        return _of_object(getattr(given, "__name__", type(given).__name__), given)
+        if type(given) in (*_OURS.values(), Optax, Own):
+            return given
+        return own_descent(getattr(given, "__name__", type(given).__name__), given)
     kind, *rest = given.split(":")
     if kind in _OURS:
-        build, most = _OURS[kind]
-        return build(*_numbers(given, rest, most))
-    if kind in _OPTAX or (_is_optax(kind) and (not rest or _is_number(rest[0]))):
+        return _OURS[kind].named(*_numbers(given, rest, len(_OURS[kind].numbers)))
+    if _is_optax(given):
         return _of_optax(given)
     if rest:
-        return _of_object(given, load_function(given))
+        return own_descent(given, load_function(given), loaded=True)
     raise InputError(f"unknown optimiser {given!r}; choose {KNOWN}")
 
 
-def _gd(step: float = 0.1) -> Descent:
-    return GradientDescent(step=step)
+def descent_from_json(record: Mapping[str, Any], functions: bool = False) -> Descent:
+    """Read an optimiser back from its ``to_json``; bad content raises :class:`InputError`.
 
-
-def _perturbed(step: float = 0.1, radius: float = 0.01) -> Descent:
-    return PerturbedDescent(step=step, radius=radius)
-
-
-def _stochastic(step: float = 0.1, samples: float = 64) -> Descent:
-    if not float(samples).is_integer():
-        raise InputError(f"stochastic descent got {samples} samples a step; it needs a whole number")
-    return StochasticDescent(step=step, samples=int(samples))
-
-
-def _trust_region(radius: float = 0.1) -> Descent:
-    return NewtonTrustRegion(radius=radius, max_radius=max(1.0, radius))
-
-
-def _flow(time: float = 1.0, tolerance: float = 1e-6) -> Descent:
-    return Flow(time=time, tolerance=tolerance)
-
-
-# name -> (builder, how many numbers it takes at most)
-_OURS: dict[str, tuple[Callable[..., Descent], int]] = {
-    "gd": (_gd, 1),
-    "perturbed-gd": (_perturbed, 2),
-    "stochastic": (_stochastic, 2),
-    "newton-tr": (_trust_region, 1),
-    "flow": (_flow, 2),
-}
-_OPTAX = {"momentum": (0.05, 0.9), "nesterov": (0.05, 0.9), "lbfgs": ()}  # with the numbers they have unless told
+    A record may name an optimiser of a user's own, and loading that runs code: ``functions`` says that the record is
+    trusted so far. The file must still be the one that the record was made with.
+    """
+    kind = record.get("kind") if isinstance(record, Mapping) else None
+    if kind in _OURS:
+        return _OURS[kind].from_json(record)
+    if kind not in (Optax.kind, Own.kind):
+        known = ", ".join([*_OURS, Optax.kind, Own.kind])
+        raise InputError(f"unknown optimiser {kind!r} in a record; this version knows {known}")
+    name = record.get("name")
+    if not isinstance(name, str):
+        raise InputError(f"the record of an optimiser of the kind {kind} has the name {name!r}; it must be a text")
+    ours = kind == Optax.kind and "digest" not in record
+    if ours != _is_optax(name) or not (ours or ":" in name):
+        raise InputError(
+            f"the optimiser {name!r} was given as an object and cannot be loaded again; write it into a file and name "
+            "it FILE.py:OBJECT"
+        )
+    if not ours and not functions:
+        raise InputError(f"the optimiser {name!r} is a user's own, and loading it was not allowed")
+    found = optimizer(name)
+    if isinstance(found, Optax) and isinstance(record.get("check_every"), int):
+        found = dataclasses.replace(found, check_every=record["check_every"])
+    if found.to_json() != record:
+        raise InputError(f"the optimiser {name!r} is not the one that the record was made with; it has changed")
+    return found
 
 
 def _numbers(given: str, texts: list[str], most: int) -> list[float]:
@@ -94,17 +111,17 @@ def _numbers(given: str, texts: list[str], most: int) -> list[float]:
     return numbers
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_optax(kind: str) -> bool:
+def _is_optax(given: str) -> bool:
+    """Whether this names an optimiser of optax, and no object of a module that is called like one."""
     import optax
 
+    kind, *rest = given.split(":")
+    if kind in _OPTAX:
+        return True
+    try:
+        [float(text) for text in rest[:1]]
+    except ValueError:
+        return False
     return kind.isidentifier() and callable(getattr(optax, kind, None))
 
 
@@ -128,89 +145,6 @@ def _of_optax(given: str) -> Descent:
         chosen = getattr(optax, kind)(*(int(text) if text.isdecimal() else float(text) for text in rest))
     except Exception as error:  # whatever optax says to these arguments
         raise InputError(
-            f"optax.{kind} cannot be made from {given!r} ({_said(error)}); give its first arguments, for example adam:0.01"
+            f"optax.{kind} cannot be made from {given!r} ({said(error)}); give its first arguments, for example adam:0.01"
         ) from None
-    return _checked(Optax(name=given, transformation=chosen, check_every=10 if kind == "lbfgs" else 50))
-
-
-def _of_object(name: str, found: Any) -> Descent:
-    """Return a user's object as an algorithm: one of ours, one in the form of optax, or a function that makes either."""
-    if inspect.isfunction(found) or inspect.isclass(found):
-        try:
-            found = found()
-        except Exception as error:  # whatever the user's function raises
-            raise InputError(f"the optimiser {name!r} cannot be made: calling it raised {_said(error)}") from None
-    try:
-        hash(found)
-    except TypeError:
-        raise InputError(
-            f"the optimiser {name!r} is {found!r:.60}, which cannot be hashed; make it a frozen dataclass or a NamedTuple"
-        ) from None
-    if all(callable(getattr(found, method, None)) for method in ("init", "advance", "evaluations", "to_json")):
-        every = getattr(found, "check_every", None)
-        if not isinstance(every, int) or every < 1:
-            raise InputError(
-                f"the optimiser {name!r} has check_every {every!r}; give the number of steps between two looks"
-            )
-        return found
-    return _checked(Optax(name=name, transformation=found, digest=_digest(name, found)))
-
-
-class _Bowl:
-    """The landscape |x|^2 / 2, on which optimisers are tried."""
-
-    def value(self, point: Any) -> Any:
-        return 0.5 * (point * point).sum((-2, -1))
-
-    def gradient(self, point: Any) -> Any:
-        return point
-
-
-def _checked(descent: Optax) -> Optax:
-    """Try the optimiser on a small example, so that a mistake is one sentence now and no traceback later."""
-    import jax
-    import jax.numpy as jnp
-
-    name, found, bowl = descent.name, descent.transformation, _Bowl()
-    if not callable(getattr(found, "init", None)) or not callable(getattr(found, "update", None)):
-        raise InputError(
-            f"the optimiser {name!r} is {found!r:.60}; give an optax GradientTransformation (with init and update), "
-            "a function without arguments that returns one, or an object with init, advance, evaluations and to_json"
-        )
-    points = jnp.linspace(0.5, 1.5, 12).reshape(2, 2, 3)
-
-    def begin(points: jax.Array) -> Any:
-        return descent.init(bowl, points, jnp.ones(2), jnp.zeros((2, 2), jnp.uint32))  # type: ignore[arg-type]
-
-    def step(state: Any) -> Any:
-        return descent.advance(bowl, state)  # type: ignore[arg-type]
-
-    try:
-        jax.eval_shape(lambda p: jax.lax.fori_loop(0, 2, lambda _, state: step(state), begin(p)), points)
-        finite = descent.digest is None or bool(jnp.isfinite(jax.jit(lambda p: step(begin(p)).point)(points)).all())
-    except InputError:
-        raise
-    except Exception as error:  # whatever the user's optimiser raises
-        raise InputError(
-            f"the optimiser {name!r} fails on a small example ({_said(error)}); its update must return a change of the "
-            "gradient's shape and a state of the form it got, and be written with jax.numpy"
-        ) from None
-    if not finite:
-        raise InputError(
-            f"the optimiser {name!r} turns a finite gradient into an update with NaN or infinity; check its numbers"
-        )
-    return descent
-
-
-def _said(error: Exception) -> str:
-    """Return an error in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-
-
-def _digest(name: str, found: Any) -> str:
-    """Hash the file that a user's optimiser comes from, as far as it is known: a changed file is another optimiser."""
-    place = name.rpartition(":")[0]
-    file = place if place.endswith(".py") else getattr(sys.modules.get(place), "__file__", None)
-    content = Path(file).read_bytes() if file and Path(file).is_file() else repr(found).encode()
-    return hashlib.sha256(content).hexdigest()
+    return checked(Optax(name=given, transformation=chosen, check_every=10 if kind == "lbfgs" else 50))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.base import Evaluations, along
+from earnshaw.descent.base import Descent, Evaluations, along
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 
@@ -24,7 +24,7 @@ class OptaxState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Optax:
+class Optax(Descent):
     """An optax ``GradientTransformation``, applied to every lane by itself.
 
     Line searches get what they ask for: the value, the gradient and the loss as a function (``value``, ``grad``,
@@ -37,6 +37,8 @@ class Optax:
     digest : a hash of its definition, when it is a user's own.
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
+
+    kind: ClassVar[str] = "optax"
 
     name: str
     transformation: Any = field(repr=False)
@@ -75,5 +77,5 @@ class Optax:
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, and the hash of a user's definition."""
-        record: dict[str, Any] = {"kind": "optax", "name": self.name, "check_every": self.check_every}
+        record: dict[str, Any] = {"kind": self.kind, "name": self.name, "check_every": self.check_every}
         return record if self.digest is None else record | {"digest": self.digest}

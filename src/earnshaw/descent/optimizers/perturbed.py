@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from earnshaw.descent.base import Evaluations, along, dots
+from earnshaw.descent.base import Descent, along, check_settings, dots
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 
@@ -27,7 +26,7 @@ class PerturbedState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PerturbedDescent:
+class PerturbedDescent(Descent):
     """Gradient descent that adds a random vector, uniform in a ball, where the last gradient was small.
 
     Reference: Jin, Ge, Netrapalli, Kakade & Jordan (2017), How to escape saddle points efficiently, Algorithm 1. There
@@ -44,6 +43,9 @@ class PerturbedDescent:
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
 
+    kind: ClassVar[str] = "perturbed-gd"
+    numbers: ClassVar[tuple[str, ...]] = ("step", "radius")
+
     step: float = 0.1
     radius: float = 0.01
     threshold: float = 1e-3
@@ -52,11 +54,8 @@ class PerturbedDescent:
     check_every: int = 50
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        for name in ("step", "radius", "threshold"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"the {name} of perturbed descent is {value}; it must be a positive number")
+        """Refuse what is not positive, and kicks that cannot be counted."""
+        check_settings(self, " of perturbed descent", "step", "radius", "threshold")
         if self.wait < 1 or self.kicks < 0:
             raise InputError(f"perturbed descent got wait {self.wait}, kicks {self.kicks}; use at least 1 and 0")
 
@@ -88,16 +87,6 @@ class PerturbedDescent:
             since=jnp.where(kicked, 0, state.since + 1),
             kicks=state.kicks + kicked,
         )
-
-    def evaluations(self, state: PerturbedState, steps: np.ndarray) -> Evaluations:
-        """One gradient a step."""
-        return Evaluations(steps, np.zeros_like(steps))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings with their defaults."""
-        numbers = {name: float(getattr(self, name)).hex() for name in ("step", "radius", "threshold")}
-        counts = {"wait": self.wait, "kicks": self.kicks, "check_every": self.check_every}
-        return {"kind": "perturbed-gd", **numbers, **counts}
 
 
 def _in_ball(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:

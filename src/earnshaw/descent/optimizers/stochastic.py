@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
-from earnshaw.descent.base import Evaluations, along
+from earnshaw.descent.base import Descent, along, check_settings
 from earnshaw.errors import InputError
 
 
@@ -36,7 +34,7 @@ class StochasticState(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StochasticDescent:
+class StochasticDescent(Descent):
     r"""Gradient descent on fresh samples, with a step that falls like :math:`\eta / (1 + t/\tau)`.
 
     At a global minimum of value 0 the noise vanishes and a run settles; at any other minimum it trembles, ever less as
@@ -50,19 +48,19 @@ class StochasticDescent:
     check_every : the stop tests are made at multiples of this many of the run's own steps.
     """
 
+    kind: ClassVar[str] = "stochastic"
+    numbers: ClassVar[tuple[str, ...]] = ("step", "samples")
+
     step: float = 0.1
     samples: int = 64
     decay: float = 2000.0
     check_every: int = 50
 
     def __post_init__(self) -> None:
-        """Validate the settings."""
-        for name in ("step", "decay"):
-            value = getattr(self, name)
-            if not (math.isfinite(value) and value > 0):
-                raise InputError(f"the {name} of stochastic descent is {value}; it must be a positive number")
-        if self.samples < 1:
-            raise InputError(f"stochastic descent got {self.samples} samples a step; it needs at least 1")
+        """Refuse what is not positive, and a part of a sample."""
+        check_settings(self, " of stochastic descent", "step", "decay")
+        if not isinstance(self.samples, int) or self.samples < 1:
+            raise InputError(f"stochastic descent got {self.samples} samples a step; it needs a whole number from 1")
 
     def init(self, landscape: Any, points: jax.Array, scale: jax.Array, keys: jax.Array) -> StochasticState:
         """Return the state of lanes at these points; a step function, whose samples have no slope, is refused."""
@@ -83,12 +81,3 @@ class StochasticDescent:
         slope = jax.vmap(gradient)(state.point, state.key, state.taken)
         length = state.length / (1.0 + state.taken / self.decay)
         return state._replace(point=state.point - along(length, slope) * slope, taken=state.taken + 1)
-
-    def evaluations(self, state: StochasticState, steps: np.ndarray) -> Evaluations:
-        """One gradient, on a sample, a step."""
-        return Evaluations(steps, np.zeros_like(steps))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the settings with their defaults."""
-        numbers = {"step": float(self.step).hex(), "decay": float(self.decay).hex()}
-        return {"kind": "stochastic", **numbers, "samples": self.samples, "check_every": self.check_every}
