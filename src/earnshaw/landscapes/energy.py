@@ -94,7 +94,12 @@ class PairEnergy(Landscape):
     @property
     def teacher_charges(self) -> jax.Array:
         """The output weights b_j of the teacher (..., k)."""
-        return -self.charges[..., self.students :]
+        return -self._fixed
+
+    @property
+    def _fixed(self) -> jax.Array:
+        """The charges -b_j (..., k)."""
+        return self.charges[..., self.students :]
 
     @property
     def _layout(self) -> str:
@@ -136,8 +141,8 @@ class PairEnergy(Landscape):
         """Return all charges (..., n + k), with those of the student learned."""
         if not self.trainable_output:
             return self.charges
-        fixed = self.charges[..., self.students :]
-        return jnp.concatenate([charges, jnp.broadcast_to(fixed, (*charges.shape[:-1], fixed.shape[-1]))], -1)
+        fixed = jnp.broadcast_to(self._fixed, (*charges.shape[:-1], self.teacher.shape[-2]))
+        return jnp.concatenate([charges, fixed], -1)
 
     def _everyone(self, places: jax.Array) -> jax.Array:
         """Return the places (..., n + k, d) of all charges, students first."""
@@ -149,8 +154,7 @@ class PairEnergy(Landscape):
         """Return F, shape (...)."""
         places, charges = self.split(point)
         own, other = self._pairs(places)
-        fixed = self.charges[..., self.students :]
-        energy = 0.5 * _sum(own.values(), charges, charges) + _sum(other.values(), charges, fixed)
+        energy = 0.5 * _sum(own.values(), charges, charges) + _sum(other.values(), charges, self._fixed)
         energy = energy + self.teacher_energy()
         return energy + 0.5 * self.regularisation * jnp.sum(charges**2, -1) if self.regularisation else energy
 
@@ -171,11 +175,12 @@ class PairEnergy(Landscape):
         """
         places, charges = self.split(point)
         own, other = self._pairs(places)
-        fixed = self.charges[..., self.students :]
-        slope = charges[..., None] * (own.force(charges) + other.force(fixed))
+        slope = charges[..., None] * (own.force(charges) + other.force(self._fixed))
         if not self.trainable_output:
             return slope
-        field = jnp.sum(own.values() * charges[..., None, :], -1) + jnp.sum(other.values() * fixed[..., None, :], -1)
+        field = jnp.sum(own.values() * charges[..., None, :], -1) + jnp.sum(
+            other.values() * self._fixed[..., None, :], -1
+        )
         return self.join(slope, field + self.regularisation * charges if self.regularisation else field)
 
     @program
@@ -210,7 +215,7 @@ class PairEnergy(Landscape):
         """Return blocks (..., n, n, d + 1, d + 1) from (..., n, n, d, d): add the derivatives by output weights."""
         own, other = self._pairs(places)
         identity = jnp.eye(self.students)
-        force = own.force(charges) + other.force(self.charges[..., self.students :])
+        force = own.force(charges) + other.force(self._fixed)
         cross = charges[..., :, None, None] * own.slopes() + identity[:, :, None] * force[..., :, None, :]
         values = self._penalised(own.values())
         below = jnp.concatenate([jnp.swapaxes(cross, -3, -2), values[..., None]], -1)[..., None, :]
@@ -238,7 +243,9 @@ class PairEnergy(Landscape):
         gradient flow on F in the places (docs/errata.md says where the paper's factor differs).
         Reference: Panigrahy et al. (2018), Definition 4 and Theorem 5.
         """
-        return -self.split(self.gradient(point))[0]
+        places, charges = self.split(point)
+        everyone = self.potential.pairs(self.potential.place(places), self.potential.place(self._everyone(places)))
+        return -charges[..., None] * everyone.force(self._all_charges(charges))
 
     @program
     def best_charges(self, places: jax.Array, placed: jax.Array | None = None) -> jax.Array:
@@ -256,7 +263,7 @@ class PairEnergy(Landscape):
     def node(self, places: jax.Array, charges: jax.Array) -> Self:
         """Return the energy of one more charge, to be learned, all at hand (..., n) held fixed beside the teacher."""
         lanes = places.shape[:-2]
-        fixed = jnp.broadcast_to(self.charges[..., self.students :], (*lanes, self.teacher.shape[-2]))
+        fixed = jnp.broadcast_to(self._fixed, (*lanes, self.teacher.shape[-2]))
         teacher = jnp.broadcast_to(self.teacher, (*lanes, *self.teacher.shape[-2:]))
         return dataclasses.replace(
             self,

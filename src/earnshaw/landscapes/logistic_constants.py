@@ -6,6 +6,7 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial import HermiteE
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.numerics.gaussian_means import gaussian_mean
@@ -50,11 +51,6 @@ def rho(activation: Activation, scale: ArrayLike) -> Array:
     return np.minimum(b0 - a0**2 - a1**2, b2 - a1**2 - a2**2)
 
 
-def hermite(order: int, z: Array) -> Array:
-    """Return the monic Hermite polynomial of an order up to 4: what a symmetric moment tensor sees of one neuron."""
-    return (np.ones_like(z), z, z**2 - 1, z**3 - 3 * z, z**4 - 6 * z**2 + 3)[order]
-
-
 def neuron_moment(activation: Activation, order: int, norm: ArrayLike) -> Array:
     r"""Return :math:`m_j(\sigma) = E[\phi(\sigma z) \mathrm{He}_j(z)]`, the weight of a neuron of norm sigma in M_j.
 
@@ -62,13 +58,15 @@ def neuron_moment(activation: Activation, order: int, norm: ArrayLike) -> Array:
     the numbers of Definition 2, and :math:`M_j = \frac1K\sum_i m_j(|w_i|)\, \bar w_i^{\otimes j}`.
     """
     sigma = np.asarray(norm, dtype=np.float64)
-    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 0)[0] * hermite(order, z)).value
+    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 0)[0] * HermiteE.basis(order)(z)).value
 
 
 def neuron_moment_slope(activation: Activation, order: int, norm: ArrayLike) -> Array:
     r"""Return :math:`m_j'(\sigma) = E[\phi'(\sigma z)\, z\, \mathrm{He}_j(z)]`."""
     sigma = np.asarray(norm, dtype=np.float64)
-    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 1)[1] * z * hermite(order, z)).value
+    return gaussian_mean(
+        lambda z: derivatives(activation, sigma[..., None] * z, 1)[1] * z * HermiteE.basis(order)(z)
+    ).value
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
@@ -25,10 +26,11 @@ _DENOMINATOR = (
 )
 
 
-def _horner(coefficients: tuple[float, ...], x: jax.Array) -> jax.Array:
-    result = jnp.full_like(x, coefficients[-1])
+def horner(coefficients: Sequence[float], x: jax.Array) -> jax.Array:
+    """Return the polynomial with these coefficients, lowest power first."""
+    result = jnp.full_like(x, float(coefficients[-1]))
     for coefficient in coefficients[-2::-1]:
-        result = result * x + coefficient
+        result = result * x + float(coefficient)
     return result
 
 
@@ -49,7 +51,7 @@ def sine_and_supplement(cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
     far = size > 0.5
     square = jnp.where(far, 0.5 * (1.0 - size), size * size)
     root = jnp.where(far, jnp.sqrt(square), size)
-    arcsine = root + root * square * _horner(_NUMERATOR, square) / _horner(_DENOMINATOR, square)
+    arcsine = root + root * square * horner(_NUMERATOR, square) / horner(_DENOMINATOR, square)
     angle = jnp.where(far, 2.0 * arcsine, 0.5 * math.pi - arcsine)
     return jnp.sqrt((1.0 - size) * (1.0 + size)), jnp.where(cosine > 0, math.pi - angle, angle)
 
@@ -75,7 +77,7 @@ def arcsine(x: jax.Array) -> jax.Array:
     far = size > 0.5
     square = jnp.where(far, 0.5 * (1.0 - size), size * size)
     root = jnp.where(far, jnp.sqrt(square), size)
-    arc = root + root * square * _horner(_NUMERATOR, square) / _horner(_DENOMINATOR, square)
+    arc = root + root * square * horner(_NUMERATOR, square) / horner(_DENOMINATOR, square)
     arc = jnp.where(far, 0.5 * math.pi - 2.0 * arc, arc)
     return jnp.where(x < 0, -arc, arc)
 

@@ -13,8 +13,9 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.errors import InputError
+from earnshaw.numerics.angles import horner
 from earnshaw.potentials.radial.base import Radial
-from earnshaw.potentials.radial.yukawa import horner, require_odd, yukawa_coefficients
+from earnshaw.potentials.radial.yukawa import require_odd, yukawa_coefficients
 
 Polynomial = tuple[Fraction, ...]  # exact coefficients, lowest power first
 

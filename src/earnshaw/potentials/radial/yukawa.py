@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.errors import InputError
+from earnshaw.numerics.angles import horner
 from earnshaw.potentials.radial.base import Radial
 
 
@@ -33,14 +33,6 @@ def yukawa_coefficients(dimension: int, order: int = 0) -> tuple[int, ...]:
         term = Fraction(math.factorial(m - 1 + j), math.factorial(j) * math.factorial(m - 1 - j) * 2**j)
         coefficients[m + j] = int(term)  # always whole: these are the coefficients of Bessel polynomials
     return tuple(coefficients)
-
-
-def horner(coefficients: Sequence[float], x: jax.Array) -> jax.Array:
-    """Return the polynomial with these coefficients, lowest power first."""
-    result = jnp.full_like(x, float(coefficients[-1]))
-    for coefficient in coefficients[-2::-1]:
-        result = result * x + float(coefficient)
-    return result
 
 
 def require_odd(name: str, dimension: int) -> None:
