@@ -147,7 +147,9 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
         ]
         if chain.radius is not None and chain.objective_ge is not None:
             numbers.append(f"within {shown(chain.radius, up=True)}, loss >= {shown(chain.objective_ge, up=False)}")
-        out.print(f"[bold]{point.stem}[/]  {'holds' if chain.holds else 'does not hold'}", soft_wrap=True)
+        out.print(
+            f"[bold]{point.stem}[/]  the paper's chain {'holds' if chain.holds else 'does not hold'}", soft_wrap=True
+        )
         out.print(f"    {', '.join(numbers)}", soft_wrap=True, markup=False)
     note(
         "this is the first paper's own chain, with its errors (docs/errata.md), and not a proof; leave out --paper-chain to prove"
