@@ -170,11 +170,18 @@ def test_the_alignment_of_a_run_takes_it_to_its_family(finished):
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"runs": 640}', '{"runs": 640, "families": 5, "spurious_interval": null}'])
-def test_a_damaged_summary_is_one_sentence_and_is_computed_again(finished, tmp_path, damage):
+def test_a_damaged_summary_is_one_sentence_until_it_is_computed_again(finished, tmp_path, damage):
     shutil.copytree(finished[0], tmp_path / "run")
     (tmp_path / "run" / "k1-n1.json").write_text(damage)
-    with pytest.raises(InputError, match="damaged"):
+    with pytest.raises(InputError, match="k1-n1.json is .*damaged"):
         load(tmp_path / "run")
+    plan = Plan.of(ONE, runs=RUNS, batch=16)
+    if damage.startswith('{"'):  # a record of a setting that is there
+        with pytest.raises(InputError, match=r"k1-n1\.json is damaged .* remove it"):
+            run_plan(plan, tmp_path / "run")
+        (tmp_path / "run" / "k1-n1.json").unlink()
+    run_plan(plan, tmp_path / "run", workers=1)
+    assert results(tmp_path / "run") == results(finished[0])
 
 
 def test_a_trace_is_stored_beside_the_results(tmp_path):
@@ -306,7 +313,7 @@ def test_a_folder_of_another_plan_is_refused_untouched(finished):
         run_plan(dataclasses.replace(PLAN, seed=1), path)
     with pytest.raises(InputError, match="holds another computation: k6-n6 has 640 runs there, and 639 were asked for"):
         run_plan(Plan.of([SIX, ONE], runs=RUNS - 1, batch=16), path)
-    with pytest.raises(InputError, match=r"holds another computation: k6-n6\.problem\.teacher"):
+    with pytest.raises(InputError, match=r"holds another computation: k6-n6\.problem\.target is another value there"):
         run_plan(Plan.of(TwoLayer(2 * standard_teacher(6)), runs=RUNS, batch=16), path)
     assert {file: file.read_bytes() for file in path.iterdir() if file.is_file()} == before
 
@@ -367,7 +374,8 @@ def test_sweep_takes_another_number_of_students():
         ({"stop": "nonsense"}, "nonsense.*early.*paper|early.*paper.*nonsense"),
         ({"max_steps": 0}, "at least 1"),
         ({"students": 0}, "0 student"),
-        ({"start": np.zeros((5, 6, 6)), "runs": 1000}, "1000 runs need as many starts, but 5 are given"),
+        ({"start": np.zeros((5, 6, 6)), "runs": 1000}, "1000 runs need as many starts, but 5 are given; ask for 5 runs"),
+        ({"start": "four-signs"}, "the start four-signs is not one for the network two-layer; choose xavier"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

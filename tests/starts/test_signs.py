@@ -58,7 +58,7 @@ def test_extreme_teachers():
 
 @pytest.mark.parametrize(
     ("changes", "says"),
-    [({"ratio": 2.1}, "impossible"), ({"ratio": math.nan}, "impossible"), ({"filter_size": 1}, "2 weights"), ({"patches": 0}, "at least 1"), ({"patches": 1}, "1 or -1")],
+    [({"ratio": 2.1}, "impossible"), ({"ratio": math.nan}, "impossible"), ({"filter_size": 1}, "2 weights"), ({"patches": 0}, "whole number from 1"), ({"patches": 1}, "1 or -1")],
 )  # fmt: skip
 def test_impossible_teachers_are_refused(changes, says):
     with pytest.raises(InputError, match=says):
