@@ -61,12 +61,22 @@ def test_what_is_written_and_said(folder):
         "curve.png",
         "curve.svg",
         "fit.json",
+        "fit.npz",
         "certificates",
+        "manifest.json",
+        "record.json",
+        "pieces",
+        ".lock",
     }
     assert aligned_error(np.load(folder / "out" / "weights.npy"), problem.weights) < 1e-6
     assert "isolated: yes" in done.output
     assert "proved: the risk is strictly convex within" in done.output
-    again = run("data.npz", "--neurons", 2, "--out", "out", "--start", "random", "--starts", 2, "--no-prove", "--json")
+    before = (folder / "out" / "fit.npz").read_bytes()
+    other = run("data.npz", "--neurons", 2, "--out", "out", "--start", "random")
+    assert other.exit_code == 2
+    assert "another computation: plan.begin is tensor there, and random was asked for" in other.output
+    assert (folder / "out" / "fit.npz").read_bytes() == before
+    again = run("data.npz", "--neurons", 2, "--out", "new", "--start", "random", "--starts", 2, "--no-prove", "--json")
     assert again.exit_code == 0
     record = json.loads(again.stdout)
     assert record["start"] == "random"
@@ -93,7 +103,7 @@ def test_each_mistake_is_one_sentence_and_exit_code_2(folder):
         ((csv("outside.csv", outside),), "must be probabilities or classes in [0, 1]"),
         (("data.npz", "--neurons", 5), "at most as many neurons as dimensions"),
         (("data.npz", "--activation", "swish"), "unknown activation 'swish'"),
-        (("data.npz", "--out", "taken"), "not empty and holds no earlier fit"),
+        (("data.npz", "--out", "taken"), "taken exists and is not a run folder; choose another --out"),
         (("absent.csv",), "cannot read absent.csv"),
         (("data.npz", "--neurons", 2, "--starts", 0, "--start", "random"), "0 starts were asked for"),
     ]

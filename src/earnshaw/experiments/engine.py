@@ -364,6 +364,9 @@ def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
     names = read_manifest(folder)["settings"]
     times = record_of(folder / "record.json").get("times") or {}
     found = {name: read_json(folder / f"{name}.json") for name in names if (folder / f"{name}.json").exists()}
+    for name, record in found.items():
+        if not isinstance(record, dict):
+            raise InputError(f"{folder / name}.json is damaged (it is no record); remove it and run the same again")
     return {name: record | (times.get(name) or {}) for name, record in found.items()}
 
 

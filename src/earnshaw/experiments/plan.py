@@ -17,7 +17,7 @@ from earnshaw.experiments.engine import Context, Finished, Piece, Work
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.problems import Problem, problem_from_json
-from earnshaw.starts import Start, start_from_json, usual_start
+from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json
 from earnshaw.symmetry import pack
 
@@ -110,6 +110,8 @@ class Plan(Work):
             raise InputError("two settings of one sweep have the same sizes; sweep them apart")
         if self.start is None:
             object.__setattr__(self, "start", usual_start(self.settings[0].problem))
+        for setting in self.settings:
+            check_start(self.start, setting.problem, setting.runs)  # type: ignore[arg-type]
 
     @classmethod
     def of(
