@@ -66,9 +66,11 @@ SIDEBAR = {
     "Reference": [
         "sweeps",
         "Optimisers <optimizers>",
+        "results",
         "Reproduce <reproduce>",
         "Errata <errata>",
         "performance",
+        "architecture",
         "glossary",
         "coming",
     ],

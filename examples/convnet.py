@@ -24,7 +24,7 @@ def main() -> None:
         print(f"S/|a*| = {ratio:.7f}: {proof.verdict.name}, {proof.reason}, checked: {es.check(proof).verified}")
 
     for ratio in (0.5, 1.5):
-        runs = es.conv_sweep(filter_size=4, patches=PATCHES, ratio=ratio, runs=200, seed=0)
+        runs = es.sweep(es.RandomConvNets(filter_size=4, patches=PATCHES, ratio=ratio), runs=200, seed=0)
         print(f"S/|a*| = {ratio}: {runs.outcomes}, decided after at most {runs.steps.max()} steps")
 
 

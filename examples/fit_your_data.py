@@ -22,12 +22,12 @@ with tempfile.TemporaryDirectory() as folder:
     np.savez(Path(folder) / "data.npz", x=x, y=y)
     rows = read_data(Path(folder) / "data.npz")  # also .csv, or two .npy files; says in a sentence what is wrong
 
-found = es.fit(rows, es.FitPlan(neurons=2))
+found = es.fit(rows, neurons=2)  # or es.fit(x, y, neurons=2)
 print(f"{found.outcome.name}: it {found.outcome.value}")
 print(f"risk {found.value:.6f}; Hessian's eigenvalues from {found.spectrum[0]:.2e} to {found.spectrum[-1]:.2e}")
 print(
     f"error of the start {relative_error(found.start, truth.weights):.3f}, of the fit {relative_error(found.weights, truth.weights):.3f}"
 )
-ball = found.claim
+ball = found.proved
 assert ball is not None
 print(f"proved: strictly convex within {ball.radius:.2e}, with the minimiser within {ball.minimiser_within:.1e}")

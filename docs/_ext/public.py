@@ -20,8 +20,7 @@ import earnshaw
 
 def short_names(package: str) -> list[str]:
     """Return the names that the library itself offers from this package, sorted."""
-    homes = {name: home.split(".")[0] for name, home in earnshaw._HOMES.items()}
-    return sorted((name for name, home in homes.items() if home == package), key=str.lower)
+    return sorted((name for name, home in earnshaw._HOME.items() if home == package), key=str.lower)
 
 
 def entry(module: str, name: str) -> list[str]:

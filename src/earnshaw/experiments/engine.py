@@ -140,10 +140,10 @@ def _kind(folder: Path, manifest: Mapping[str, Any]) -> type[Work]:
     return KINDS[kind]
 
 
-def work_of(folder: Path, functions: bool = False) -> Work:
+def work_of(folder: str | Path, functions: bool = False) -> Work:
     """Rebuild the work of a run folder from its manifest alone."""
-    manifest = read_manifest(folder)
-    return _kind(folder, manifest).from_json(manifest["common"], manifest["settings"], functions)
+    manifest = read_manifest(Path(folder))
+    return _kind(Path(folder), manifest).from_json(manifest["common"], manifest["settings"], functions)
 
 
 # ---- executors ------------------------------------------------------------------------------------------------------

@@ -131,11 +131,12 @@ def load_sweep(folder: Path, functions: bool = False) -> Sweep:
 
 
 def run_plan(
-    plan: Plan, out: Path | None = None, workers: int | None = None, progress: Progress = quiet
+    plan: Plan, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order."""
-    done = run(plan, out, workers, progress)
-    return [_result(name, result, out) for name, result in done.items()]
+    folder = None if out is None else Path(out)
+    done = run(plan, folder, workers, progress)
+    return [_result(name, result, folder) for name, result in done.items()]
 
 
 def _result(name: str, done: Done, out: Path | None) -> SweepResult:
@@ -194,5 +195,5 @@ def sweep(
         start=None if start is None else named_start(start),
         stopping=Stopping(rule=stop, max_steps=max_steps),  # type: ignore[arg-type]
     )
-    (result,) = run_plan(plan, None if out is None else Path(out), workers, progress)
+    (result,) = run_plan(plan, out, workers, progress)
     return Runs.of_arrays(plan.settings[0].problem, result.arrays)
