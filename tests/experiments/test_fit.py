@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome
+from earnshaw.descent.judges.dense import name_end
 from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.errors import InputError
-from earnshaw.descent.judges.dense import name_end
 from earnshaw.experiments import fit, load
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
