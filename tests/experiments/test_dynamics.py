@@ -20,7 +20,7 @@ def problem(law="almost-yukawa", seed=0):
 @pytest.mark.slow
 def test_one_electron_falls_into_one_proton_at_the_right_time():
     """Coulomb in R^3: dr/dt = -1/r^2, so r^3 = r0^3 - 3t."""
-    one = Charges(np.zeros((1, 3)), electron_charges=[-1.0], law=ChargeLaw("coulomb"))
+    one = Charges(np.zeros((1, 3)), electron_charges=[1.0], law=ChargeLaw("coulomb"))
     path = dynamics(one, np.array([[0.0, 0.0, 2.0]]), Integration(until=100.0, stored=60))
     (capture,) = path.captures
     assert (capture.electron, capture.proton) == (0, 0)
