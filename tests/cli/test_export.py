@@ -54,7 +54,11 @@ def test_csv_and_parquet_hold_the_same_rows(place, name, count):
     assert len(text) == table.num_rows == count
     for line, record in zip(text, table.to_pylist(), strict=True):
         read = dict(zip(heading, line, strict=True))
-        assert (record["optimizer"], record["outcome"]) == (read["optimizer"], read["outcome"]) == ("gd:0.1", read["outcome"])
+        assert (
+            (record["optimizer"], record["outcome"])
+            == (read["optimizer"], read["outcome"])
+            == ("gd:0.1", read["outcome"])
+        )
         assert record["outcome"].isupper()
         assert (record["proved"], read["proved"]) == (None, ""), "nobody tried"
         assert (record["family"] >= 0) == (record["outcome"] == "SPURIOUS")
@@ -91,7 +95,18 @@ def test_families_and_what_is_proved_of_them_are_columns(tmp_path):
     np.fill_diagonal(weights, 0.9867)
     weights[0, 1:], weights[1:, 0], weights[0, 0] = 0.2245, 0.3080, -0.6015
     np.save(tmp_path / "points.npy", np.stack([0.9 * np.eye(6), weights]))
-    words = ["sweep", "-k", "6", "--runs", "2", "--start", tmp_path / "points.npy", "--prove", "--out", tmp_path / "run"]
+    words = [
+        "sweep",
+        "-k",
+        "6",
+        "--runs",
+        "2",
+        "--start",
+        tmp_path / "points.npy",
+        "--prove",
+        "--out",
+        tmp_path / "run",
+    ]
     assert CliRunner().invoke(app, list(map(str, words))).exit_code == 0
     code, printed, _ = export(tmp_path / "run")
     assert code == 0

@@ -62,7 +62,9 @@ def place(tmp_path_factory):
     dynamics(one, np.array([[0.0, 0.0, 1.0]]), Integration(until=10.0, stored=5), root / "dynamics")
     tiny = DeepTraining(teachers=2, steps=4, samples=4, records=2, dimension=3, tests=8)
     train_grid([(2, 2)], tiny, root / "deep")
-    measure("estimate", [DataSets(neurons=1, dimension=2, samples=90, sets=1, labels=Labels.REGRESSION)], root / "data-sets")
+    measure(
+        "estimate", [DataSets(neurons=1, dimension=2, samples=90, sets=1, labels=Labels.REGRESSION)], root / "data-sets"
+    )
     plan = Plan.of(TWO, runs=10)
     with RunFolder(root / "unfinished", plan.kind, plan.common, plan.parts):
         pass
@@ -100,7 +102,9 @@ def test_every_command_answers_for_every_kind_of_folder(place, tmp_path, monkeyp
     words, *options = command.partition(" --json")
     more = {"prove": ["--out", "certificates", "--workers", "1"], "report": ["--out", "page.html"]}.get(command, [])
     before = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
-    result = CliRunner().invoke(app, [*words.split(), str(place / kind), *(option.strip() for option in options if option), *more])
+    result = CliRunner().invoke(
+        app, [*words.split(), str(place / kind), *(option.strip() for option in options if option), *more]
+    )
     assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
     code = expected(command, kind)
     assert result.exit_code == code, result.output

@@ -72,7 +72,9 @@ def test_equality_is_about_every_number(six, conv):
     assert six != six[:4]
     for name in Runs.names():
         array = getattr(six, name).copy()
-        array.flat[-1] = ~array.flat[-1] if array.dtype == bool else array.flat[-1] + 1 if np.isfinite(array.flat[-1]) else 0
+        array.flat[-1] = (
+            ~array.flat[-1] if array.dtype == bool else array.flat[-1] + 1 if np.isfinite(array.flat[-1]) else 0
+        )
         assert six != dataclasses.replace(six, **{name: array}), name
     filters = conv.extra["filters"].copy()
     filters[0, 0] = np.nextafter(filters[0, 0], 2)
@@ -127,7 +129,12 @@ def test_files_that_hold_no_runs_are_refused(six, tmp_path):
     write_npz(tmp_path / "b.npz", arrays | {"problem": np.array("{")})
     write_npz(tmp_path / "c.npz", {name: array for name, array in arrays.items() if name != "steps"})
     write_npz(tmp_path / "d.npz", arrays | {"problem": np.array('{"objective": "nothing/known"}')})
-    for name, message in (("a", "no array 'problem'"), ("b", "no readable problem"), ("c", "steps is missing"), ("d", "nothing")):
+    for name, message in (
+        ("a", "no array 'problem'"),
+        ("b", "no readable problem"),
+        ("c", "steps is missing"),
+        ("d", "nothing"),
+    ):
         with pytest.raises(InputError, match=message):
             Runs.load(tmp_path / f"{name}.npz")
     with pytest.raises(InputError, match="cannot read"):

@@ -169,11 +169,13 @@ def test_the_alignment_of_a_run_takes_it_to_its_family(finished):
         assert np.abs(alignment.move(run) - family.weights).max() < 1e-9
 
 
-@pytest.mark.parametrize("damage", ["{", "[]", '{"runs": 640}', '{"runs": 640, "families": 5, "spurious_interval": null}'])
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"runs": 640}', '{"runs": 640, "families": 5, "spurious_interval": null}']
+)
 def test_a_damaged_summary_is_one_sentence_until_it_is_computed_again(finished, tmp_path, damage):
     shutil.copytree(finished[0], tmp_path / "run")
     (tmp_path / "run" / "k1-n1.json").write_text(damage)
-    with pytest.raises(InputError, match="k1-n1.json is .*damaged"):
+    with pytest.raises(InputError, match=r"k1-n1\.json is .*damaged"):
         load(tmp_path / "run")
     plan = Plan.of(ONE, runs=RUNS, batch=16)
     if damage.startswith('{"'):  # a record of a setting that is there
@@ -374,7 +376,10 @@ def test_sweep_takes_another_number_of_students():
         ({"stop": "nonsense"}, "nonsense.*early.*paper|early.*paper.*nonsense"),
         ({"max_steps": 0}, "at least 1"),
         ({"students": 0}, "0 student"),
-        ({"start": np.zeros((5, 6, 6)), "runs": 1000}, "1000 runs need as many starts, but 5 are given; ask for 5 runs"),
+        (
+            {"start": np.zeros((5, 6, 6)), "runs": 1000},
+            "1000 runs need as many starts, but 5 are given; ask for 5 runs",
+        ),
         ({"start": "four-signs"}, "the start four-signs is not one for the network two-layer; choose xavier"),
     ],
 )

@@ -92,7 +92,7 @@ def prove_convexity(problem: Data, weights: ArrayLike | None, *, meta: Mapping[s
 def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
     """Return the claim that doubles suggest, and the shift of the bound of the fourth moment."""
     x, n, (K, d) = problem.x, problem.samples, problem.shape
-    phi, slope, bend, (c1, c2, c3) = _derivatives(problem.activation, x @ center.T)
+    phi, slope, bend, (c1, c2, c3) = _derivatives(problem.activation.name, x @ center.T)
     error = phi.mean(axis=1) - problem.y
     length = float(np.sum(x * x))
 

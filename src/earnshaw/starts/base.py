@@ -72,8 +72,12 @@ def check_start(start: Start, problem: Problem, runs: int) -> None:
     if isinstance(start, Given):
         start.draw(problem, 0, np.array([runs - 1]))
     signed = isinstance(start, SphereAndBall | FourSigns)
-    if (signed or isinstance(start, Xavier | Normal | Sphere)) and signed != isinstance(problem, ConvNet | RandomConvNets):
-        raise InputError(f"the start {start.to_json()['kind']} is not one for the network {problem.network}; choose {KNOWN}")
+    if (signed or isinstance(start, Xavier | Normal | Sphere)) and signed != isinstance(
+        problem, ConvNet | RandomConvNets
+    ):
+        raise InputError(
+            f"the start {start.to_json()['kind']} is not one for the network {problem.network}; choose {KNOWN}"
+        )
 
 
 def start_from_json(record: Mapping[str, Any]) -> Start:
