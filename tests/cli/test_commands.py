@@ -136,7 +136,7 @@ def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
         (("sweep", "--teacher", "none.npy"), "cannot read"),
         (("sweep", "-k", "3", "--out", "/proc/nowhere"), "cannot write"),
         (("reproduce", "spurious", "table9"), "choose table1"),
-        (("runs", "show", "nowhere"), "not a run folder"),
+        (("runs", "show", "nowhere"), "nowhere is not a folder; give a run folder"),
         (("prove", "nothing.npz", "--out", "certs"), "cannot read"),
         (("explain", "nothing.json"), "nothing.json"),
         (("sweep", "-k", "3", "-d", "2"), "3 orthonormal neurons do not fit in dimension 2"),
@@ -156,8 +156,8 @@ def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
         (("sweep", "-k", "3", "--activation", "mine.py:scalar"), "jnp.where in place of if"),
         (("sweep", "-k", "3", "--activation", "mine.py:total"), "one number for each number"),
         (("sweep", "-k", "3", "--activation", "mine.py:root"), "it must be finite"),
-        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "proofs exist for ReLU"),
-        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "trained output weights; proofs exist"),
+        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "has no proofs: the activation is erf, and the theorems cover relu only"),
+        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "has no proofs: the student's output weights are trained, and the theorems cover"),
         (
             (
                 "sweep",
@@ -264,7 +264,7 @@ def test_an_activation_of_ones_own_and_no_proof_for_it(earnshaw, tmp_path):
     assert json.loads(out)["outcomes"] == {"CONVERGED": 2}
     code, _, err = earnshaw("prove", "here", "--out", "certs")
     assert code == 2
-    assert "activation mine.py:swish; proofs exist for ReLU" in " ".join(err.split())
+    assert "no proofs: the activation is mine.py:swish, and the theorems cover relu only" in " ".join(err.split())
     assert not (tmp_path / "certs").exists() or not list((tmp_path / "certs").iterdir())
 
 

@@ -94,6 +94,7 @@ def test_each_mistake_is_one_sentence_and_exit_code_2(folder):
 
     missing, outside, constant = good.copy(), good.copy(), good.copy()
     missing[5, 2], outside[:, -1], constant[:, -1] = np.nan, 3 * y, 0.5
+    np.savez(folder / "hole.npz", x=np.where(np.arange(len(x))[:, None] == 4, np.nan, x), y=y)
     (folder / "taken").mkdir()
     (folder / "taken" / "mine.txt").write_text("keep")
     cases = [
@@ -104,6 +105,7 @@ def test_each_mistake_is_one_sentence_and_exit_code_2(folder):
         (("data.npz", "--neurons", 5), "at most as many neurons as dimensions"),
         (("data.npz", "--activation", "swish"), "unknown activation 'swish'"),
         (("data.npz", "--out", "taken"), "taken exists and is not a run folder; choose another --out"),
+        (("hole.npz", "--neurons", 2), "the inputs have a missing or infinite value in row 4"),
         (("absent.csv",), "cannot read absent.csv"),
         (("data.npz", "--neurons", 2, "--starts", 0, "--start", "random"), "0 starts were asked for"),
     ]

@@ -54,7 +54,7 @@ def test_three_kinds_of_files_hold_the_same_rows(tmp_path, table):
 def test_each_mistake_in_a_csv_is_one_sentence(tmp_path, table, change, message):
     change(table)
     with pytest.raises(InputError, match=message) as caught:
-        read_data(write_csv(tmp_path / "bad.csv", table))
+        read_data(write_csv(tmp_path / "bad.csv", table)).validate()
     assert "\n" not in str(caught.value)
 
 

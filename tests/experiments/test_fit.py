@@ -107,7 +107,7 @@ def test_a_folder_of_another_fit_is_refused_by_what_differs(tmp_path):
     _, rows = drawn(n=300, K=1, d=3)
     found = fit(rows, neurons=1, out=tmp_path / "run")
     before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
-    with pytest.raises(InputError, match="another computation: plan.seed is 0 there, and 1 was asked for"):
+    with pytest.raises(InputError, match=r"another computation: plan\.seed is 0 there, and 1 was asked for"):
         fit(rows, neurons=1, seed=1, out=tmp_path / "run")
     with pytest.raises(InputError, match="another computation: rows"):
         fit(rows.part(0, 299), neurons=1, out=tmp_path / "run")

@@ -78,7 +78,7 @@ def test_the_hash_covers_what_determines_the_results():
         ({"seed": 0.5}, "the seed is 0.5"),
         ({"problems": []}, "no .k, n. to run"),
         ({"problems": [SIX, SIX]}, "the same sizes"),
-        ({"problems": [np.eye(3)]}, "the problem is array"),
+        ({"problems": [np.eye(3)]}, "the problem is of type ndarray; give a problem"),
         ({"batch": 0.5}, "the batch is 0.5"),
         ({"batch": -3}, "the batch is -3"),
         ({"descent": {}}, "several optimisers need different names"),

@@ -91,9 +91,9 @@ def test_code_of_a_user_is_loaded_only_where_that_is_allowed(rebuilt, name):
 def test_an_edited_file_is_refused_in_a_sentence(rebuilt, name):
     (rebuilt / "mine.py").write_text(MINE.replace("0.02", "0.03").replace("0.5 *", "0.4 *"))
     try:
-        with pytest.raises(InputError, match="mine.py:.* changed"):
+        with pytest.raises(InputError, match=r"mine\.py:.* changed"):
             work_of(rebuilt / name, functions=True)
-        with pytest.raises(InputError, match="another computation: k2-n.*digest"):
+        with pytest.raises(InputError, match=r"another computation: k2-n.*digest"):
             run(plans()[name], rebuilt / name, workers=1)
     finally:
         (rebuilt / "mine.py").write_text(MINE)

@@ -175,7 +175,7 @@ def test_the_alignment_of_a_run_takes_it_to_its_family(finished):
 def test_a_damaged_summary_is_one_sentence_until_it_is_computed_again(finished, tmp_path, damage):
     shutil.copytree(finished[0], tmp_path / "run")
     (tmp_path / "run" / "k1-n1.json").write_text(damage)
-    with pytest.raises(InputError, match="k1-n1.json is .*damaged"):
+    with pytest.raises(InputError, match=r"k1-n1\.json is .*damaged"):
         load(tmp_path / "run")
     plan = Plan.of(ONE, runs=RUNS, batch=16)
     if damage.startswith('{"'):  # a record of a setting that is there

@@ -39,7 +39,9 @@ class Setting:
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
         if not isinstance(self.problem, Problem):
-            raise InputError(f"the problem is {self.problem!r:.60}; give a problem, for example TwoLayer(teacher)")
+            raise InputError(
+                f"the problem is of type {type(self.problem).__name__}; give a problem, for example TwoLayer(teacher)"
+            )
         if isinstance(self.runs, bool) or not isinstance(self.runs, int | np.integer) or not 1 <= self.runs <= MAX_RUNS:
             raise InputError(f"{self.runs!r} runs were asked for; use a whole number from 1 to {MAX_RUNS}")
         if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:

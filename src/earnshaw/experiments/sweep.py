@@ -184,7 +184,7 @@ def sweep(
         if not isinstance(problem, TwoLayer):
             raise InputError(f"students={students} is for a TwoLayer problem, not for {problem!r:.60}; leave it out")
         problem = problem.with_students(students)
-    if batch is not None and batch < 1:
+    if batch is not None and not batch:
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     plan = Plan.of(
         [problem],
