@@ -179,6 +179,7 @@ class Plan(Work):
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""
+        assert self.start is not None
         setting = self.by_name[name]
         runs = Runs.join([Runs.of_arrays(setting.problem, arrays) for arrays in pieces])
         runs, found = with_families(runs, self.seed)
@@ -186,7 +187,7 @@ class Plan(Work):
         files = {"": runs.arrays() | problem | pack(found, len(runs), setting.problem.shape)}
         if self.stopping.trace:
             files["-trace"] = {n: np.concatenate([arrays[f"trace_{n}"] for arrays in pieces]) for n in TRACE}
-        return Finished(summarise(runs, found, setting, self.seed).to_json(), files)
+        return Finished(summarise(runs, found, setting, self.start, self.seed).to_json(), files)
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:

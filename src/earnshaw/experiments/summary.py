@@ -16,6 +16,7 @@ from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import proportion_interval
 from earnshaw.problems import TwoLayer
+from earnshaw.starts import Start
 from earnshaw.symmetry import Family, FamilyRecord
 from earnshaw.symmetry import families as group
 from earnshaw.symmetry.copies import describe
@@ -38,6 +39,7 @@ class Summary:
     sizes: dict[str, Any]
     objective: str
     optimizer: str
+    start: str
     runs: int
     seed: int
     outcomes: dict[str, int]
@@ -128,7 +130,7 @@ def with_families(runs: Runs, seed: int) -> tuple[Runs, list[Family]]:
     return dataclasses.replace(runs, min_eigenvalue=eigenvalues), found
 
 
-def summarise(runs: Runs, found: list[Family], setting: Setting, seed: int) -> Summary:
+def summarise(runs: Runs, found: list[Family], setting: Setting, start: Start, seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
     spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, *MINIMA)
     decided = sum(count for name, count in runs.outcomes.items() if Outcome[name].decides)
@@ -140,6 +142,7 @@ def summarise(runs: Runs, found: list[Family], setting: Setting, seed: int) -> S
         sizes=runs.problem.sizes,
         objective=str(runs.problem.to_json()["objective"]),
         optimizer=optimizer_name(setting.descent),
+        start=str(start.to_json().get("kind", type(start).__name__)),
         runs=len(runs),
         seed=seed,
         outcomes=runs.outcomes,
