@@ -24,14 +24,13 @@ from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data
 from earnshaw.problems.data import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
+from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.store import Arrays, write_bytes, write_npz
 
 Array = NDArray[np.float64]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
-PROOF_NUMBERS = 300_000  # a proof is tried up to this many rows times neurons
-PROOF_DIMENSION = 60
 TOO_LONG = 100
 TRACE_EVERY = 10
 
@@ -268,12 +267,9 @@ def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | 
         return None, "no proof was asked for", None
     if not (name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict):
         return None, "the solution is not isolated", None
-    if len(rows) * plan.neurons > PROOF_NUMBERS or rows.dimension > PROOF_DIMENSION:
-        return (
-            None,
-            f"the data are too large: {PROOF_NUMBERS} rows times neurons and {PROOF_DIMENSION} dimensions at most",
-            None,
-        )
+    too_much = too_large(len(rows), plan.neurons, rows.dimension)
+    if too_much is not None:
+        return None, too_much, None
     problem = Data(np.asarray(rows.x), np.asarray(rows.y), plan.neurons, plan.activation)
     if problem.unprovable is not None:
         return None, problem.unprovable, None
