@@ -156,8 +156,14 @@ def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
         (("sweep", "-k", "3", "--activation", "mine.py:scalar"), "jnp.where in place of if"),
         (("sweep", "-k", "3", "--activation", "mine.py:total"), "one number for each number"),
         (("sweep", "-k", "3", "--activation", "mine.py:root"), "it must be finite"),
-        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "has no proofs: the activation is erf, and the theorems cover relu only"),
-        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "has no proofs: the student's output weights are trained, and the theorems cover"),
+        (
+            ("sweep", "-k", "3", "--activation", "erf", "--prove"),
+            "has no proofs: the activation is erf, and the theorems cover relu only",
+        ),
+        (
+            ("sweep", "-k", "3", "--output-weights", "trainable", "--prove"),
+            "has no proofs: the student's output weights are trained, and the theorems cover",
+        ),
         (
             (
                 "sweep",
