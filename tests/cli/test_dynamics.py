@@ -41,7 +41,7 @@ def test_dynamics_writes_trajectory_plots_and_animation(earnshaw, tmp_path):
         (("--protons", "0"), "at least 1 of each"),
         (("-d", "1"), "at least 2"),
         (("--spread", "0"), "positive number"),
-        (("--until", "-1"), "in order"),
+        (("--until", "-1"), "--until -1 was given; use a time above 0.001"),
         (("--radius", "-1"), "positive number"),
     ],
 )

@@ -128,6 +128,10 @@ def test_an_activation_of_ones_own_and_inputs_that_are_not_normal(folder):
     done = run("own.npz", "--neurons", 1, "--activation", "mine.py:soft", "--out", "own")
     assert done.exit_code == 0, done.output
     assert aligned_error(np.load(folder / "own" / "weights.npy"), problem.weights) < 1e-6
-    assert "no proof was tried" in done.output
+    assert "not proved: a proof needs one of the activations sigmoid, unit-tanh, unit-erf" in done.output
+    (folder / "mine.py").write_text((folder / "mine.py").read_text().replace("jnp.pi", "3.2"))
+    done = run("own.npz", "--neurons", 1, "--activation", "mine.py:soft", "--out", "own")
+    assert done.exit_code == 2
+    assert "another computation: plan.activation_digest is" in done.output
     np.savez(folder / "far.npz", x=3 * x + 1, y=y)
     assert "not close to standard normal" in run("far.npz", "--neurons", 1, "--out", "far").output

@@ -197,7 +197,9 @@ def test_interrupted_work_resumes_where_it_was(tmp_path, at):
     COMPUTED.clear()
     run(Squares((1, 2)), tmp_path / "run", 1)
     order = [(name, low) for name in ("s1", "s2") for low in (0, 4, 8)]
-    assert [entry[:2] for entry in pieces_computed()] == order[order.index(at) :], "what was finished is not done again"
+    again = [entry[:2] for entry in pieces_computed()]
+    assert again[0] == at
+    assert set(again) <= set(order[order.index(at) :]), "what was finished is not done again"
     run(Squares((1, 2)), tmp_path / "whole", 1)
     assert results(tmp_path / "run") == results(tmp_path / "whole")
     assert not list((tmp_path / "run" / "pieces").iterdir())

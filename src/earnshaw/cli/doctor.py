@@ -19,7 +19,11 @@ from earnshaw.errors import install_line
 
 EXAMPLES = examples("earnshaw doctor", "earnshaw doctor --json")
 PACKAGES = ("earnshaw", "jax", "jaxlib", "numpy", "scipy", "python-flint", "optax", "diffrax", "matplotlib", "typer")
-EXTRAS = {"parquet": ("pyarrow", "Parquet files"), "docs": ("sphinx", "building the site")}  # extra -> package, use
+EXTRAS = {  # extra -> package, use
+    "parquet": ("pyarrow", "Parquet files"),
+    "frame": ("pandas", "tables of runs"),
+    "docs": ("sphinx", "building the site"),
+}
 NEEDED_GIB = 1.0
 
 

@@ -92,14 +92,17 @@ def show_run(
     from earnshaw.store import read_manifest
 
     with user_errors():
+        records = finished_records(folder)
+        if not records:
+            note(f"{folder} has no finished setting yet; run the same command again to go on")
         if as_json:
-            for record in finished_records(folder).values():
+            for record in records.values():
                 json_line({key: value for key, value in record.items() if key != "files"})
         elif read_manifest(folder)["kind"] == "sweep":
             for result in sweep_of(folder):
                 _show_result(result)
         else:
-            for name, record in finished_records(folder).items():
+            for name, record in records.items():
                 out.print(Text(name, style="bold"))
                 for key, value in record.items():
                     if isinstance(value, str | int | float):

@@ -21,7 +21,7 @@ from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES, lane_normals
-from earnshaw.problems import Data
+from earnshaw.problems import Data, unit_activation
 from earnshaw.problems.data import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
@@ -44,7 +44,7 @@ class Begin(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class FitPlan:
-    """What to fit and how; the arguments of :func:`fit`."""
+    """What to fit and how; the arguments of :func:`fit`, and the digest of a user's activation."""
 
     neurons: int
     activation: str = "sigmoid"
@@ -54,6 +54,7 @@ class FitPlan:
     max_steps: int = 300
     seed: int = 0
     prove: bool = True
+    activation_digest: str | None = None
 
     def __post_init__(self) -> None:
         """Check what no later code checks."""
@@ -199,9 +200,11 @@ def fit(
         x = Rows.of(x, y)
     x.validate()
     check_neurons(len(x), x.dimension, neurons)
+    phi = unit_activation(activation)
     plan = FitPlan(
         neurons=neurons,
-        activation=activation,
+        activation=phi.name,
+        activation_digest=phi.digest,
         begin=Begin[start.upper()],
         starts=starts,
         step=step,
