@@ -11,8 +11,10 @@ import pytest
 from earnshaw.errors import InputError
 from earnshaw.experiments import DeepGrid, DeepTraining, Interrupted, Motion, Plan, Threads, Work, run, work_of
 from earnshaw.experiments.dynamics import Integration
-from earnshaw.experiments.engine import KINDS, Finished, Piece, covered, in_turn, load
+from earnshaw.experiments.engine import in_turn
 from earnshaw.experiments.logistic import DataSets, Measurement
+from earnshaw.experiments.times import covered
+from earnshaw.experiments.work import KINDS, Finished, Piece, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
 from earnshaw.store import read_json, read_manifest
 

@@ -4,7 +4,8 @@ from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_are
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
-from earnshaw.experiments.engine import Interrupted, Threads, Work, finished_records, load, run, work_of
+from earnshaw.experiments.engine import run
+from earnshaw.experiments.executors import Interrupted, Threads
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting
@@ -12,6 +13,7 @@ from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targ
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import Summary, families
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
+from earnshaw.experiments.work import Work, finished_records, load, work_of
 
 __all__ = [
     "Arena",

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome, Stopping
-from earnshaw.experiments.engine import Progress, quiet
 from earnshaw.experiments.plan import Plan, labelled
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import MINIMA, families
 from earnshaw.experiments.sweep import SweepResult, run_plan
+from earnshaw.experiments.work import Progress, quiet
 from earnshaw.numerics import proportion_interval
 from earnshaw.problems import Problem
 from earnshaw.proof import prove_many

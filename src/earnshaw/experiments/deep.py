@@ -12,7 +12,8 @@ import jax
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Context, Piece, Progress, Work, finished_records, quiet, run
+from earnshaw.experiments.engine import run
+from earnshaw.experiments.work import Context, Piece, Progress, Work, finished_records, quiet
 from earnshaw.landscapes import deep
 from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import DeepTanh, problem_from_json

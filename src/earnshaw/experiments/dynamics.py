@@ -14,7 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Context, Piece, Progress, Work, quiet, run
+from earnshaw.experiments.engine import run
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import PairEnergy
 from earnshaw.landscapes.charges import charge_energy
 from earnshaw.potentials.radial import Radial

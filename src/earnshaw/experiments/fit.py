@@ -16,7 +16,8 @@ from earnshaw.descent.judges.dense import DenseJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Context, Piece, Progress, Work, quiet, run
+from earnshaw.experiments.engine import run
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.budget import BudgetJudge
 from earnshaw.descent.judges.dense import name_end
-from earnshaw.experiments.engine import Context, Finished, Piece, Progress, Work, quiet, run, work_of
+from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step
+from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet, work_of
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.numerics import TOLERANCES

@@ -13,9 +13,9 @@ import numpy as np
 
 from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Context, Finished, Piece, Work
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
+from earnshaw.experiments.work import Context, Finished, Piece, Work
 from earnshaw.problems import Problem, problem_from_json
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json

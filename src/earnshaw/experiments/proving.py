@@ -13,9 +13,9 @@ import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Progress, load, quiet
 from earnshaw.experiments.summary import families
 from earnshaw.experiments.sweep import Sweep, SweepResult, proofs_file
+from earnshaw.experiments.work import Progress, load, quiet
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
 from earnshaw.store import digest, read_manifest, read_npz, write_json

@@ -13,10 +13,11 @@ import numpy as np
 from earnshaw.descent import Stop, Stopping
 from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Done, Progress, finished_records, quiet, run
+from earnshaw.experiments.engine import Done, run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
+from earnshaw.experiments.work import Progress, finished_records, quiet
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start

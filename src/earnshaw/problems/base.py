@@ -65,7 +65,8 @@ class Problem:
     def __init_subclass__(cls, **more: Any) -> None:
         """Enter the class into the registry of readers."""
         super().__init_subclass__(**more)
-        NETWORKS[cls.network] = cls
+        if "network" in vars(cls):  # what problems share may stand between
+            NETWORKS[cls.network] = cls
 
     @property
     def shape(self) -> tuple[int, ...]:

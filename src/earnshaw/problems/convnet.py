@@ -28,8 +28,27 @@ def _vector(name: str, values: ArrayLike) -> Array:
     return vector
 
 
+class Convolutional(Problem):
+    """What one teacher and many random ones share: a filter of p weights, k patches and as many output weights."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Shape (p + k,) of a point: the filter, then the output weights."""
+        return (self.sizes["p"] + self.sizes["k"],)
+
+    @cached_property
+    def is_realisable(self) -> bool:
+        """The student has the teacher's size."""
+        return True
+
+    @property
+    def batch(self) -> int:
+        """Many: a run is computed in five coordinates."""
+        return 1024
+
+
 @dataclass(frozen=True, eq=False)
-class ConvNet(Problem):
+class ConvNet(Convolutional):
     r"""Learn :math:`y = \sum_{i=1}^k a^*_i\,[Z_i\cdot w^*]_+` from k independent patches :math:`Z_i \sim N(0, I_p)`.
 
     The student has the same form with a normalised filter (weight normalisation), and the loss is half the mean
@@ -68,24 +87,9 @@ class ConvNet(Problem):
         return self.output_weights.size
 
     @property
-    def shape(self) -> tuple[int]:
-        """Shape (p + k,) of a point: the filter, then the output weights."""
-        return (self.filter_size + self.patches,)
-
-    @property
     def sizes(self) -> dict[str, Any]:
         """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
         return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
-
-    @cached_property
-    def is_realisable(self) -> bool:
-        """The student has the teacher's size."""
-        return True
-
-    @property
-    def batch(self) -> int:
-        """Many: a run is computed in five coordinates."""
-        return 1024
 
     @property
     def unprovable(self) -> str | None:
@@ -133,7 +137,7 @@ class ConvNet(Problem):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RandomConvNets(Problem):
+class RandomConvNets(Convolutional):
     r"""A new random :class:`ConvNet` for every run: unit filters and unit output weights whose sum is :math:`S = \text{ratio}`.
 
     With u the vector of ones, :math:`a^* = \frac{S}{k}u + \sqrt{1 - S^2/k}\;e`, e uniform among the unit vectors
@@ -161,24 +165,9 @@ class RandomConvNets(Problem):
             raise InputError(f"with one output weight S/|a*| is 1 or -1, not {self.ratio}")
 
     @property
-    def shape(self) -> tuple[int]:
-        """Shape (p + k,) of a point."""
-        return (self.filter_size + self.patches,)
-
-    @property
     def sizes(self) -> dict[str, Any]:
-        """Filter size p, patches k, and the ratio."""
+        """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
         return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
-
-    @cached_property
-    def is_realisable(self) -> bool:
-        """Every student has its teacher's size."""
-        return True
-
-    @property
-    def batch(self) -> int:
-        """Many: a run is computed in five coordinates."""
-        return 1024
 
     @property
     def unprovable(self) -> str | None:

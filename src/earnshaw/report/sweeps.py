@@ -8,7 +8,7 @@ from pathlib import Path
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
-from earnshaw.experiments.engine import record_of
+from earnshaw.experiments.work import record_of
 from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text

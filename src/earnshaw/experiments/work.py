@@ -1,0 +1,152 @@
+"""Work: what is to be computed, as plain data that goes through JSON and back, cut into pieces.
+
+Everything that takes long is work: sweeps of every network, the arena, deep students, charges in motion, measurements on
+data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from earnshaw.errors import InputError
+from earnshaw.records import decode, fields_of, unpack
+from earnshaw.store import Arrays, digest, read_json, read_manifest, read_sealed
+
+Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
+KINDS: dict[str, type[Work]] = {}
+
+
+def quiet(share: float, what: str) -> None:
+    """Report progress to nobody."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some lanes of one setting, to be computed together; ``weight`` says how much of the work that is."""
+
+    setting: str
+    low: int
+    high: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the computation of a piece may ask for: whether to stop, who hears of the progress, and where to keep stages.
+
+    ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already.
+    """
+
+    cancelled: Callable[[], bool] = lambda: False
+    progress: Progress = quiet
+    keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A setting's results: the record (``NAME.json``) and the arrays of its files (``NAME.npz``, ``NAME-trace.npz``)."""
+
+    record: dict[str, Any]
+    files: Mapping[str, Arrays]
+
+
+class Work:
+    """What is to be computed. Subclasses are frozen dataclasses that name their kind.
+
+    As it stands here, work is one setting of the name of its kind, computed in one piece, and its result is a dataclass
+    with a ``to_json`` for people, which a file keeps as arrays (:func:`earnshaw.records.pack`).
+    """
+
+    kind: ClassVar[str]
+    result: ClassVar[type]
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Enter the class into the registry of readers."""
+        super().__init_subclass__(**more)
+        KINDS[cls.kind] = cls
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """What determines the results of all settings, as JSON."""
+        return fields_of(self)
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """For each setting, by name: its ``identity``, its number of ``runs``, and the ``plan`` that cuts it into pieces."""
+        return {self.kind: {"identity": {}, "runs": 1, "plan": {}}}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild the work from these two; ``functions``: may a user's code be loaded?"""
+        return decode(cls, common)
+
+    @property
+    def hash(self) -> str:
+        """A hash of everything that determines the results, up to the last bits."""
+        parts = {name: [part["identity"], part["runs"]] for name, part in self.parts.items()}
+        return digest([self.kind, self.common, parts])
+
+    def pieces(self, name: str) -> list[Piece]:
+        """Return the pieces of a setting; a piece depends on nothing outside it."""
+        return [Piece(name, 0, self.parts[name]["runs"])]
+
+    def compute(self, piece: Piece, context: Context) -> Arrays:
+        """Return the arrays of a piece: a function of the work and the piece alone."""
+        raise NotImplementedError
+
+    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Return a setting's results from those of its pieces."""
+        return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
+
+    def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
+        """Return a piece's arrays out of finished results that hold its lanes."""
+        return {name: array[piece.low : piece.high] for name, array in files[""].items()}
+
+    @classmethod
+    def load(cls, folder: Path, functions: bool = False) -> Any:
+        """Return what a finished folder of this kind holds, as the function that computed it returned it."""
+        return unpack(cls.result, read_sealed(folder / f"{cls.kind}.npz")[0])
+
+
+def load(folder: str | Path, functions: bool = False) -> Any:
+    """Return what is in a folder that this library wrote: a sweep, a fit, a trajectory, as it was when it was computed.
+
+    A folder may name a function of a user's own, and loading that runs code: ``functions`` allows it.
+    """
+    return _kind(Path(folder), read_manifest(Path(folder))).load(Path(folder), functions)
+
+
+def _kind(folder: Path, manifest: Mapping[str, Any]) -> type[Work]:
+    kind = manifest["kind"]
+    if kind not in KINDS:
+        raise InputError(f"{folder} holds work of the kind {kind!r}; this version knows {', '.join(sorted(KINDS))}")
+    return KINDS[kind]
+
+
+def work_of(folder: str | Path, functions: bool = False) -> Work:
+    """Rebuild the work of a run folder from its manifest alone."""
+    manifest = read_manifest(Path(folder))
+    return _kind(Path(folder), manifest).from_json(manifest["common"], manifest["settings"], functions)
+
+
+def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the records of all finished settings of a run folder by name, with their times where those are known."""
+    names = read_manifest(folder)["settings"]
+    times = record_of(folder / "record.json").get("times") or {}
+    found = {name: read_json(folder / f"{name}.json") for name in names if (folder / f"{name}.json").exists()}
+    for name, record in found.items():
+        if not isinstance(record, dict):
+            raise InputError(f"{folder / name}.json is damaged (it is no record); remove it and run the same again")
+    return {name: record | (times.get(name) or {}) for name, record in found.items()}
+
+
+def record_of(path: Path) -> dict[str, Any]:
+    """Return a record, or an empty one where it is missing or damaged: what it speaks of is then computed again."""
+    try:
+        record = read_json(path) if path.exists() else {}
+    except InputError:
+        return {}
+    return record if isinstance(record, dict) else {}
