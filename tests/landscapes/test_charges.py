@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from earnshaw import landscapes
+from earnshaw.errors import InputError
 from earnshaw.landscapes import OnSphere, PairEnergy
 from earnshaw.landscapes.charges import law_potential
 from earnshaw.landscapes.circle import node_minima
@@ -229,3 +230,8 @@ def test_the_convention_is_the_networks():
 def test_an_electron_and_a_proton_attract_each_other():
     energy = landscapes.landscape(Charges([[0.0, 0.0, 0.0]], electron_charges=[1.0]))
     assert energy.velocity(jnp.array([[2.0, 0.0, 0.0]]))[0, 0] < 0
+
+
+def test_how_many_students_must_be_said():
+    with pytest.raises(InputError, match="give the number or the weights"):
+        PairEnergy.among(AlmostYukawa(3), PROTONS, CHARGES)

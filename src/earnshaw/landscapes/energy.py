@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics.program import program
 from earnshaw.potentials.base import Pairs, Potential
@@ -64,6 +65,8 @@ class PairEnergy(Landscape):
 
         Give either the fixed output weights (..., n) of the students, or their number: then the weights are learned.
         """
+        if not students and student_output_weights is None:
+            raise InputError("neither students nor student_output_weights were given; give the number or the weights")
         learned = student_output_weights is None
         own = jnp.ones(students or 0) if student_output_weights is None else jnp.asarray(student_output_weights)
         teacher, fixed = jnp.asarray(teacher), -jnp.asarray(output_weights)
