@@ -75,7 +75,7 @@ def test_a_fresh_process_gives_the_same_bytes(rebuilt, name):
     assert len(found) >= 3
     assert found == results(rebuilt / f"{name}.again")
     again = work_of(rebuilt / name, functions=True)
-    assert again == plans()[name]
+    assert (again.common, again.parts) == (plans()[name].common, plans()[name].parts)
     assert again.hash == plans()[name].hash
 
 
