@@ -107,7 +107,9 @@ def main() -> None:
     print(f"median of all: {overall:.3f} (limit {LIMIT})")
     folder = REPOSITORY / "out" / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "compare.json").write_text(json.dumps({"base": base, "ratios": ratios, "median": overall}, indent=1) + "\n")
+    (folder / "compare.json").write_text(
+        json.dumps({"base": base, "ratios": ratios, "median": overall}, indent=1) + "\n"
+    )
     sys.exit(overall > LIMIT)
 
 

@@ -23,7 +23,7 @@ import baseline
 from earnshaw.cli.console import out, progress_bar
 from earnshaw.cli.sizes import paper_grid
 from earnshaw.descent import Stop
-from earnshaw.experiments import Plan, Setting, run_plan, sweep
+from earnshaw.experiments import Plan, run_plan, sweep
 from earnshaw.numerics import remember_programs
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Xavier
@@ -73,11 +73,11 @@ def compare(k: int, baseline_runs: int, runs: int) -> dict[str, float]:
 
 def whole_grid() -> float:
     """Time all 210 settings of the paper with 1000 runs each, compilation included."""
-    settings = tuple(Setting(TwoLayer(standard_teacher(k), students=n)) for k, n in paper_grid())
+    problems = [TwoLayer(standard_teacher(k), students=n) for k, n in paper_grid()]
     shutil.rmtree(FOLDER / "grid", ignore_errors=True)
     begin = time.perf_counter()
     with progress_bar("grid") as progress:
-        run_plan(Plan(settings=settings), FOLDER / "grid", progress=progress)
+        run_plan(Plan.of(problems), FOLDER / "grid", progress=progress)
     return time.perf_counter() - begin
 
 

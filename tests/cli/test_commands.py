@@ -18,7 +18,7 @@ from earnshaw.store import read_npz
 
 SWEEP_KEYS = {
     "k", "n", "d", "runs", "seed", "outcomes", "spurious_percent", "spurious_interval", "mean_objective",
-    "mean_min_eigenvalue", "families", "steps", "seconds", "compile_seconds",
+    "mean_min_eigenvalue", "families", "steps", "seconds", "compile_seconds", "objective", "optimizer", "undecided",
 }  # fmt: skip
 PROVE_KEYS = {
     "source", "index", "n", "k", "d", "verdict", "reason", "lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius",
@@ -86,8 +86,8 @@ def test_sweep_json_has_the_agreed_keys_and_nothing_else_on_standard_output(earn
         low, high = record["spurious_interval"]
         assert low <= record["spurious_percent"] <= high
     arrays = read_npz(tmp_path / "here" / "k3-n3.npz")
-    assert arrays["teacher"].shape == (3, 3)
-    assert arrays["weights"].shape[1:] == (3, 3)
+    assert json.loads(str(arrays["problem"]))["objective"] == "two-layer/relu"
+    assert arrays["weights"].shape == (20, 3, 3)
     assert all(len(arrays[name]) == 20 for name in ("outcome", "value", "gradient_norm", "steps"))
 
 
@@ -97,11 +97,27 @@ def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path
     code, out, _ = earnshaw("sweep", "-k", "2", "--runs", "10", "--out", "here", "--json")
     assert code == 0
     assert json.loads(out)["runs"] == 10
-    code, _, err = earnshaw("sweep", "-k", "2", "--runs", "11", "--out", "here")
-    assert code == 2
-    assert "another computation" in err
+    for words, sentence in (
+        (("--runs", "9"), "another computation: k2-n2 has 10 runs there, and 9 were asked for"),
+        (("--runs", "10", "--seed", "1"), "another computation: seed is 0 there, and 1 was asked for"),
+        (("--runs", "10", "--step", "0.05"), "another computation: k2-n2.descent.step is 0.1 there, and 0.05 was"),
+        (("--runs", "10", "--stop", "paper"), "another computation: stopping.rule is early there, and paper was"),
+    ):
+        code, _, err = earnshaw("sweep", "-k", "2", *words, "--out", "here")
+        assert code == 2
+        assert sentence in " ".join(err.split())
     after = {path.name: path.read_bytes() for path in (tmp_path / "here").iterdir() if path.is_file()}
     assert before == after
+
+
+def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
+    earnshaw("sweep", "-k", "2", "--runs", "10", "--out", "here")
+    code, out, _ = earnshaw("sweep", "-k", "2..3", "--runs", "15", "--out", "here", "--json")
+    assert code == 0
+    assert [json.loads(line)["runs"] for line in out.splitlines()] == [15, 15]
+    assert earnshaw("sweep", "-k", "2..3", "--runs", "15", "--out", "direct")[0] == 0
+    for name in ("k2-n2.npz", "k3-n3.npz", "k2-n2.json", "manifest.json"):
+        assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "direct" / name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -120,7 +136,7 @@ def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path
         (("sweep", "--teacher", "none.npy"), "cannot read"),
         (("sweep", "-k", "3", "--out", "/proc/nowhere"), "cannot write"),
         (("reproduce", "spurious", "table9"), "choose table1"),
-        (("runs", "show", "nowhere"), "not a run folder"),
+        (("runs", "show", "nowhere"), "nowhere is not a folder; give a run folder"),
         (("prove", "nothing.npz", "--out", "certs"), "cannot read"),
         (("explain", "nothing.json"), "nothing.json"),
         (("sweep", "-k", "3", "-d", "2"), "3 orthonormal neurons do not fit in dimension 2"),
@@ -140,8 +156,8 @@ def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path
         (("sweep", "-k", "3", "--activation", "mine.py:scalar"), "jnp.where in place of if"),
         (("sweep", "-k", "3", "--activation", "mine.py:total"), "one number for each number"),
         (("sweep", "-k", "3", "--activation", "mine.py:root"), "it must be finite"),
-        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "proofs exist for ReLU"),
-        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "trained output weights; proofs exist"),
+        (("sweep", "-k", "3", "--activation", "erf", "--prove"), "has no proofs: the activation is erf, and the theorems cover relu only"),
+        (("sweep", "-k", "3", "--output-weights", "trainable", "--prove"), "has no proofs: the student's output weights are trained, and the theorems cover"),
         (
             (
                 "sweep",
@@ -230,7 +246,7 @@ def test_an_optimiser_and_points_of_ones_own(earnshaw, tmp_path):
     code, out, _ = earnshaw(*words, "--out", "here")
     assert code == 0
     assert json.loads(out)["outcomes"] == {"GLOBAL": 4}
-    identity = json.loads((tmp_path / "here" / "manifest.json").read_text())["identity"]
+    identity = json.loads((tmp_path / "here" / "manifest.json").read_text())["settings"]["k3-n3"]["identity"]
     assert identity["descent"]["name"] == "mine.py:optimizer"
     assert earnshaw(*words, "--out", "here")[:2] == (0, out), "the same command resumes"
     (tmp_path / "mine.py").write_text(MINE.replace("0.02", "0.03"))
@@ -248,7 +264,7 @@ def test_an_activation_of_ones_own_and_no_proof_for_it(earnshaw, tmp_path):
     assert json.loads(out)["outcomes"] == {"CONVERGED": 2}
     code, _, err = earnshaw("prove", "here", "--out", "certs")
     assert code == 2
-    assert "activation mine.py:swish; proofs exist for ReLU" in " ".join(err.split())
+    assert "no proofs: the activation is mine.py:swish, and the theorems cover relu only" in " ".join(err.split())
     assert not (tmp_path / "certs").exists() or not list((tmp_path / "certs").iterdir())
 
 

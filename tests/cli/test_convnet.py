@@ -18,14 +18,17 @@ def test_a_sweep_prints_one_json_line(tmp_path):
     assert result.exit_code == 0, result.output
     (line,) = result.stdout.splitlines()
     record = json.loads(line)
-    assert (record["p"], record["k"], record["ratio"], record["starts"], record["runs"]) == (4, 5, 0.5, "one", 60)
+    assert (record["p"], record["k"], record["ratio"], record["runs"]) == (4, 5, 0.5, 60)
+    assert (record["objective"], record["optimizer"]) == ("random-convnet/relu", "gd:0.1")
+    assert not {"n", "d"} & set(record), "sizes that this network does not have are not invented"
     assert sum(record["outcomes"].values()) == 60
     assert record["spurious_percent"] > 10
     assert (tmp_path / "a" / "p4-k5-ratio0.5.npz").exists()
     four = run(*CONV, "--starts", "four", "--out", str(tmp_path / "b"))
     assert four.exit_code == 0
     assert "0.0%" in four.stdout
-    assert "four" in four.stdout
+    manifests = [json.loads((tmp_path / name / "manifest.json").read_text())["common"] for name in "ab"]
+    assert [common["start"]["kind"] for common in manifests] == ["sphere-and-ball", "four-signs"]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,23 @@
 """Runs as rows: CSV and Parquet hold the same, for every kind of sweep."""
 
 import csv
+import io
 import math
 import sys
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from earnshaw.cli.app import app
 
 pytestmark = pytest.mark.slow  # two sweeps, compiled
-COLUMNS = ["k", "n", "run", "outcome", "value", "gradient_norm", "min_eigenvalue", "steps"]
+NUMBERS = ["value", "gradient_norm", "min_eigenvalue", "steps", "gradients", "hessians", "halvings", "by_value"]
+COLUMNS = {
+    "two": ["optimizer", "k", "n", "d", "run", "outcome", "family", "proved", *NUMBERS],
+    "conv": ["optimizer", "p", "k", "ratio", "run", "outcome", "family", "proved", *NUMBERS],
+}
+WORDS = ("optimizer", "outcome", "proved", "by_value")
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +50,21 @@ def test_csv_and_parquet_hold_the_same_rows(place, name, count):
     assert export(place / name, "--out", place / "runs.parquet")[0] == 0
     heading, *text = rows(place / "runs.csv")
     table = parquet.read_table(place / "runs.parquet")
-    assert heading == table.column_names == COLUMNS
+    assert heading == table.column_names == COLUMNS[name]
     assert len(text) == table.num_rows == count
     for line, record in zip(text, table.to_pylist(), strict=True):
-        assert record["outcome"] == line[3]
+        read = dict(zip(heading, line, strict=True))
+        assert (
+            (record["optimizer"], record["outcome"])
+            == (read["optimizer"], read["outcome"])
+            == ("gd:0.1", read["outcome"])
+        )
         assert record["outcome"].isupper()
-        for column, word in zip(COLUMNS, line, strict=True):
-            if column != "outcome":
+        assert (record["proved"], read["proved"]) == (None, ""), "nobody tried"
+        assert (record["family"] >= 0) == (record["outcome"] == "SPURIOUS")
+        assert str(record["by_value"]) == read["by_value"] == "False"
+        for column, word in read.items():
+            if column not in WORDS:
                 assert record[column] == float(word) or (math.isnan(record[column]) and word == "nan")
 
 
@@ -75,8 +90,35 @@ def test_a_folder_that_is_none_prints_no_heading(tmp_path):
     assert "not a run folder" in err
 
 
-def test_a_page_about_a_convolutional_sweep_is_refused_in_one_sentence(place):
+def test_families_and_what_is_proved_of_them_are_columns(tmp_path):
+    weights = np.full((6, 6), -0.0504)
+    np.fill_diagonal(weights, 0.9867)
+    weights[0, 1:], weights[1:, 0], weights[0, 0] = 0.2245, 0.3080, -0.6015
+    np.save(tmp_path / "points.npy", np.stack([0.9 * np.eye(6), weights]))
+    words = [
+        "sweep",
+        "-k",
+        "6",
+        "--runs",
+        "2",
+        "--start",
+        tmp_path / "points.npy",
+        "--prove",
+        "--out",
+        tmp_path / "run",
+    ]
+    assert CliRunner().invoke(app, list(map(str, words))).exit_code == 0
+    code, printed, _ = export(tmp_path / "run")
+    assert code == 0
+    first, second = csv.DictReader(io.StringIO(printed))
+    assert (first["outcome"], first["family"], first["proved"]) == ("GLOBAL", "-1", "")
+    assert (second["outcome"], second["family"], second["proved"]) == ("SPURIOUS", "0", "PROVED_MINIMUM")
+
+
+def test_a_convolutional_sweep_has_a_page_too(place):
     result = CliRunner().invoke(app, ["report", str(place / "conv")])
-    assert result.exit_code == 2
-    assert "runs export" in result.stderr
-    assert not (place / "conv" / "report.html").exists()
+    assert result.exit_code == 0
+    page = (place / "conv" / "report.html").read_text()
+    assert "random-convnet/relu" in page
+    assert "8 runs from random starts" in page
+    assert "earnshaw prove" not in page, "there are no proofs about random teachers"

@@ -61,12 +61,22 @@ def test_what_is_written_and_said(folder):
         "curve.png",
         "curve.svg",
         "fit.json",
+        "fit.npz",
         "certificates",
+        "manifest.json",
+        "record.json",
+        "pieces",
+        ".lock",
     }
     assert aligned_error(np.load(folder / "out" / "weights.npy"), problem.weights) < 1e-6
     assert "isolated: yes" in done.output
     assert "proved: the risk is strictly convex within" in done.output
-    again = run("data.npz", "--neurons", 2, "--out", "out", "--start", "random", "--starts", 2, "--no-prove", "--json")
+    before = (folder / "out" / "fit.npz").read_bytes()
+    other = run("data.npz", "--neurons", 2, "--out", "out", "--start", "random")
+    assert other.exit_code == 2
+    assert "another computation: plan.begin is tensor there, and random was asked for" in other.output
+    assert (folder / "out" / "fit.npz").read_bytes() == before
+    again = run("data.npz", "--neurons", 2, "--out", "new", "--start", "random", "--starts", 2, "--no-prove", "--json")
     assert again.exit_code == 0
     record = json.loads(again.stdout)
     assert record["start"] == "random"
@@ -84,6 +94,7 @@ def test_each_mistake_is_one_sentence_and_exit_code_2(folder):
 
     missing, outside, constant = good.copy(), good.copy(), good.copy()
     missing[5, 2], outside[:, -1], constant[:, -1] = np.nan, 3 * y, 0.5
+    np.savez(folder / "hole.npz", x=np.where(np.arange(len(x))[:, None] == 4, np.nan, x), y=y)
     (folder / "taken").mkdir()
     (folder / "taken" / "mine.txt").write_text("keep")
     cases = [
@@ -93,7 +104,8 @@ def test_each_mistake_is_one_sentence_and_exit_code_2(folder):
         ((csv("outside.csv", outside),), "must be probabilities or classes in [0, 1]"),
         (("data.npz", "--neurons", 5), "at most as many neurons as dimensions"),
         (("data.npz", "--activation", "swish"), "unknown activation 'swish'"),
-        (("data.npz", "--out", "taken"), "not empty and holds no earlier fit"),
+        (("data.npz", "--out", "taken"), "taken exists and is not a run folder; choose another --out"),
+        (("hole.npz", "--neurons", 2), "the inputs have a missing or infinite value in row 4"),
         (("absent.csv",), "cannot read absent.csv"),
         (("data.npz", "--neurons", 2, "--starts", 0, "--start", "random"), "0 starts were asked for"),
     ]

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from earnshaw.descent import optimizer
+from earnshaw.descent import Outcome, optimizer
 from earnshaw.errors import InputError
-from earnshaw.experiments import Contestant, Interrupted, Setting, families, run_arena, sweep
+from earnshaw.experiments import Interrupted, Plan, families, load, run_arena, sweep
 from earnshaw.plots import Proportion
 from earnshaw.plots.sweeps import arena_figure
 from earnshaw.problems import TwoLayer, standard_teacher
@@ -20,13 +20,9 @@ START = Given(Xavier().draw(SIX, 0, LANES))
 NAMES = ("gd:0.1", "newton-tr")
 
 
-def contestants(*names):
-    return [Contestant(name, optimizer(name)) for name in names]
-
-
 def hold(out, *names, **more):
     arguments = {"runs": 6, "start": START, "workers": 1} | more
-    return run_arena([Setting(SIX)], contestants(*names), out, **arguments)
+    return run_arena([SIX], {name: optimizer(name) for name in names}, out, **arguments)
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +32,32 @@ def held(tmp_path_factory):
     return result, out
 
 
-def fates(out, name):
-    return read_npz(out / "k6-n6" / name / "k6-n6.npz")["outcome"].tolist()
+def arrays_of(out, label):
+    return read_npz(out / f"k6-n6-{label}.npz")
+
+
+@pytest.fixture
+def computed(monkeypatch):
+    """The kinds of the optimisers whose pieces were computed, as they are."""
+    kinds, original = [], Plan.compute
+
+    def compute(plan, piece, context):
+        kinds.append(plan.by_name[piece.setting].descent.to_json()["kind"])
+        return original(plan, piece, context)
+
+    monkeypatch.setattr(Plan, "compute", compute)
+    return kinds
 
 
 def test_everyone_begins_at_the_same_points(held):
     _, out = held
-    starts = [read_json(folder / "manifest.json")["identity"]["start"] for folder in (out / "k6-n6").iterdir()]
-    assert len(starts) == 2
-    assert all(record == START.to_json() for record in starts)
+    manifest = read_json(out / "manifest.json")
+    assert list(manifest["settings"]) == ["k6-n6-gd-0.1", "k6-n6-newton-tr"]
+    assert manifest["common"]["start"] == START.to_json(), "one start for all"
     # What one optimiser did in the arena is what it does alone.
     alone = sweep(SIX, runs=6, optimizer="gd:0.1", start=START)
-    arrays = read_npz(out / "k6-n6" / "gd-0.1" / "k6-n6.npz")
-    assert np.array_equal(arrays["value"], alone.value)
+    assert np.array_equal(arrays_of(out, "gd-0.1")["value"], alone.value)
+    assert load(out)["k6-n6-gd-0.1"].runs == alone
     assert alone.outcomes == {"GLOBAL": 3, "SPURIOUS": 3}
 
 
@@ -56,10 +65,11 @@ def test_the_scores_add_up(held):
     result, out = held
     assert [score.optimizer for score in result.scores] == list(NAMES)
     for score, folder in zip(result.scores, ("gd-0.1", "newton-tr"), strict=True):
-        arrays = read_npz(out / "k6-n6" / folder / "k6-n6.npz")
-        assert (score.k, score.n, score.d, score.runs, score.seed) == (6, 6, 6, 6, 0)
+        arrays = arrays_of(out, folder)
+        assert (score.sizes, score.runs, score.seed) == ({"k": 6, "n": 6, "d": 6}, 6, 0)
+        assert {key: score.to_json()[key] for key in "knd"} == score.sizes
         assert sum(score.outcomes.values()) == score.runs
-        assert score.global_percent == pytest.approx(100 * (arrays["outcome"] == "GLOBAL").mean())
+        assert score.global_percent == pytest.approx(100 * (arrays["outcome"] == Outcome.GLOBAL.code).mean())
         low, high = score.global_interval
         assert 0 <= low <= score.global_percent <= high <= 100
         assert sum(score.traps) == score.outcomes.get("SPURIOUS", 0)
@@ -72,10 +82,10 @@ def test_the_scores_add_up(held):
 
 def test_every_disagreement_is_listed_and_nothing_else(held):
     result, out = held
-    first = fates(out, "gd-0.1")
+    first, other = (arrays_of(out, name)["outcome"].tolist() for name in ("gd-0.1", "newton-tr"))
     expected = [
         (run, "newton-tr")
-        for run, (fate, reference) in enumerate(zip(fates(out, "newton-tr"), first, strict=True))
+        for run, (fate, reference) in enumerate(zip(other, first, strict=True))
         if fate != reference  # there is one family only, so that outcomes are all that can differ
     ]
     assert expected, "another optimiser escapes somewhere"
@@ -109,18 +119,8 @@ def test_the_file_holds_what_was_returned(held):
     json.dumps([score.to_json() for score in result.scores], allow_nan=False)
 
 
-def test_a_finished_arena_computes_only_who_is_new(held, monkeypatch):
+def test_a_finished_arena_computes_only_who_is_new(held, computed):
     result, out = held
-    computed = []
-    from earnshaw.experiments import sweep as module
-
-    original = module.__globals__["_compute"]
-
-    def compute(plan, *rest):
-        computed.append(plan.descent.to_json()["kind"])
-        return original(plan, *rest)
-
-    monkeypatch.setitem(module.__globals__, "_compute", compute)
     before = (out / "arena.json").read_bytes()
     (again,) = hold(out, *NAMES)
     assert not computed
@@ -135,36 +135,35 @@ def test_a_finished_arena_computes_only_who_is_new(held, monkeypatch):
 
 def test_an_interrupted_arena_resumes(held, tmp_path, monkeypatch):
     result, _ = held
-    from earnshaw.experiments import sweep as module
+    original = Plan.compute
 
-    original = module.__globals__["_compute"]
-
-    def compute(plan, *rest):
-        if plan.descent.to_json()["kind"] == "newton-tr":
+    def compute(plan, piece, context):
+        if piece.setting.endswith("newton-tr"):
             raise KeyboardInterrupt
-        return original(plan, *rest)
+        return original(plan, piece, context)
 
     with monkeypatch.context() as patch:
-        patch.setitem(module.__globals__, "_compute", compute)
+        patch.setattr(Plan, "compute", compute)
         with pytest.raises(Interrupted):
             hold(tmp_path, *NAMES)
     assert not (tmp_path / "arena.json").exists()
+    assert (tmp_path / "k6-n6-gd-0.1.npz").exists(), "who was finished is kept"
     (again,) = hold(tmp_path, *NAMES)
     assert again.traps == result.traps
     assert again.disagreements == result.disagreements
 
 
 def test_two_with_the_same_name_are_refused(tmp_path):
-    for names in (("gd:0.1", "gd:0.1"), ()):
+    for names in (("gd:0.1", "gd 0.1"), ()):  # files would have the same name
         with pytest.raises(InputError, match="different names"):
-            hold(tmp_path, *names)
+            run_arena([SIX], dict.fromkeys(names, optimizer("gd:0.1")), tmp_path, runs=6, start=START)
     assert not list(tmp_path.iterdir())
 
 
 def test_another_arena_in_the_same_folder_is_refused(held):
     _, out = held
     before = (out / "arena.json").read_bytes()
-    with pytest.raises(InputError, match="another computation"):
+    with pytest.raises(InputError, match="another computation: seed is 0 there, and 1 was asked for"):
         hold(out, *NAMES, seed=1)
     assert (out / "arena.json").read_bytes() == before
 

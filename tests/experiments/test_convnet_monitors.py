@@ -9,17 +9,17 @@ import pytest
 
 from earnshaw.experiments.convnet_monitors import follow, hypotheses, monitors, phases
 from earnshaw.landscapes.convnet import ConvNetLandscape
+from earnshaw.landscapes.convnet_random import random_landscape
 from earnshaw.landscapes.convnet_reduced import reduce_lanes
-from earnshaw.starts.signs import RandomTeachers, SphereAndBall, sign_flips
+from earnshaw.problems import ConvNet, RandomConvNets
+from earnshaw.starts import SphereAndBall, sign_flips
 
 P, K, STEP, COUNT = 20, 25, 0.1, 8
 
 
 def problem(ratio=1.0, seed=0):
-    lanes = np.arange(COUNT)
-    filters, outputs = RandomTeachers(filter_size=P, patches=K, ratio=ratio).draw(seed, lanes)
-    starts = SphereAndBall().draw_each(filters, outputs, seed, lanes)
-    return ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs)))), starts
+    lanes, nets = np.arange(COUNT), RandomConvNets(filter_size=P, patches=K, ratio=ratio)
+    return random_landscape(nets, seed, lanes), SphereAndBall().draw(nets, seed, lanes)
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +124,6 @@ def test_the_spurious_point_is_approached_like_one_over_t(runs):
 def test_stochastic_descent_learns_it_too():
     """Fresh inputs at every step, from a start that Theorem 3.1 speaks of: the exact loss falls a thousandfold."""
     from earnshaw.descent import StochasticDescent
-    from earnshaw.problems.convnet import ConvNet
 
     energy = ConvNetLandscape.of(ConvNet([1.0, 0.0], [0.8, -0.5, 0.3]))
     starts = np.array([[0.7, 0.7, 0.2, -0.1, 0.1], [0.6, -0.8, 0.1, -0.1, 0.0]])

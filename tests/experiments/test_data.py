@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.data import check_size, looks_standard_normal, read_data
+from earnshaw.experiments.data import looks_standard_normal, read_data
 from earnshaw.landscapes.rows import Rows
+from earnshaw.problems.data import check_neurons
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 Y = np.random.default_rng(1).random(50)
@@ -53,7 +54,7 @@ def test_three_kinds_of_files_hold_the_same_rows(tmp_path, table):
 def test_each_mistake_in_a_csv_is_one_sentence(tmp_path, table, change, message):
     change(table)
     with pytest.raises(InputError, match=message) as caught:
-        read_data(write_csv(tmp_path / "bad.csv", table))
+        read_data(write_csv(tmp_path / "bad.csv", table)).validate()
     assert "\n" not in str(caught.value)
 
 
@@ -78,13 +79,12 @@ def test_other_files_are_refused(tmp_path):
 
 
 def test_a_network_that_the_data_cannot_determine_is_refused():
-    rows = Rows(X, Y)
-    check_size(rows, 3)
-    for neurons, message in ((0, "at least 1"), (4, "as many neurons as dimensions")):
+    check_neurons(*X.shape, 3)
+    for neurons, message in ((0, "from 1"), (4, "as many neurons as dimensions")):
         with pytest.raises(InputError, match=message):
-            check_size(rows, neurons)
+            check_neurons(*X.shape, neurons)
     with pytest.raises(InputError, match="at least 9 samples"):
-        check_size(rows.part(0, 8), 3)
+        check_neurons(8, 3, 3)
 
 
 def test_inputs_that_are_not_standard_normal_are_noticed():

@@ -1,14 +1,17 @@
 import math
+import sys
 
 import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
+from earnshaw.experiments import Interrupted
 from earnshaw.experiments.dynamics import Integration, dynamics
 from earnshaw.plots.charges import animate, energy_figure, trajectory_figure
 from earnshaw.problems.charges import ChargeLaw, Charges, random_start
 from earnshaw.store import read_json, read_npz
 
+module = sys.modules[dynamics.__module__]
 HOW = Integration(until=1e4, stored=60)
 
 
@@ -20,7 +23,7 @@ def problem(law="almost-yukawa", seed=0):
 @pytest.mark.slow
 def test_one_electron_falls_into_one_proton_at_the_right_time():
     """Coulomb in R^3: dr/dt = -1/r^2, so r^3 = r0^3 - 3t."""
-    one = Charges(np.zeros((1, 3)), electron_charges=[-1.0], law=ChargeLaw("coulomb"))
+    one = Charges(np.zeros((1, 3)), electron_charges=[1.0], law=ChargeLaw("coulomb"))
     path = dynamics(one, np.array([[0.0, 0.0, 2.0]]), Integration(until=100.0, stored=60))
     (capture,) = path.captures
     assert (capture.electron, capture.proton) == (0, 0)
@@ -33,23 +36,22 @@ def test_one_electron_falls_into_one_proton_at_the_right_time():
 def test_every_electron_reaches_its_own_proton_and_the_files_say_so(tmp_path):
     charges, start = problem()
     path = dynamics(charges, start, HOW, tmp_path / "run")
-    assert sorted(path.partner) == [0, 1, 2]
+    partner = np.full(3, -1)
+    for capture in path.captures:
+        partner[capture.electron] = capture.proton
+    assert sorted(partner) == [0, 1, 2]
     assert (np.diff(path.times) >= 0).all()
     assert (np.diff(path.energies) < 1e-9).all()
     assert abs(path.energies[-1]) < 1e-12
     assert path.worst_pull < 1
-    assert np.array_equal(path.positions[-1], charges.protons[path.partner])
+    assert np.array_equal(path.positions[-1], charges.protons[partner])
     stored = read_npz(tmp_path / "run" / "trajectory.npz")
     assert np.array_equal(stored["positions"], path.positions)
     record = read_json(tmp_path / "run" / "trajectory.json")
     assert [c["electron"] for c in record["captures"]] == [c.electron for c in path.captures]
-
-    pieces = sorted((tmp_path / "run" / "pieces").iterdir())
-    assert len(pieces) == 3
-    pieces[-1].unlink()  # as if it had been interrupted
-    again = dynamics(charges, start, HOW, tmp_path / "run")
-    assert np.array_equal(again.positions, path.positions)
-    with pytest.raises(InputError, match="another computation"):
+    assert path.problem == charges
+    assert np.array_equal(dynamics(charges, start, HOW, tmp_path / "run").positions, path.positions), "it is there"
+    with pytest.raises(InputError, match="another computation: start"):
         dynamics(charges, start + 1, HOW, tmp_path / "run")
 
     trajectory_figure(path, tmp_path / "path")
@@ -62,16 +64,42 @@ def test_every_electron_reaches_its_own_proton_and_the_files_say_so(tmp_path):
 
 
 @pytest.mark.slow
+def test_an_interrupted_motion_goes_on_from_the_last_capture(tmp_path, monkeypatch):
+    charges, start = problem()
+    segment, begun = module._segment, []
+
+    def dies(*arguments):
+        begun.append(float(arguments[3]))
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return segment(*arguments)
+
+    monkeypatch.setattr(module, "_segment", dies)
+    with pytest.raises(Interrupted):
+        dynamics(charges, start, HOW, tmp_path / "run")
+    assert len(list((tmp_path / "run" / "pieces").iterdir())) == 2, "the stretches before are kept"
+    path = dynamics(charges, start, HOW, tmp_path / "run")
+    assert begun[3:] == [begun[2]], "only the last stretch is computed again"
+    monkeypatch.setattr(module, "_segment", segment)
+    whole = dynamics(charges, start, HOW, tmp_path / "whole")
+    assert np.array_equal(whole.positions, path.positions)
+    assert not list((tmp_path / "run" / "pieces").iterdir())
+    names = ("trajectory.npz", "trajectory.json", "manifest.json")
+    assert all((tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes() for name in names)
+
+
+@pytest.mark.slow
 def test_electrons_that_are_too_slow_are_left_on_their_way():
     charges, start = problem()
     path = dynamics(charges, 30 + start, HOW)
     assert path.captures == ()
-    assert (path.partner == -1).all()
+    assert len(path.positions) > 2
+    assert path.to_json()["captures"] == []
 
 
 def test_mistakes_are_explained():
     charges, start = problem()
-    with pytest.raises(InputError, match="needs \\(3, 3\\)"):
+    with pytest.raises(InputError, match="needs finite numbers \\(3, 3\\)"):
         dynamics(charges, start[:2])
     with pytest.raises(InputError, match="fixed electron_charges"):
         dynamics(Charges(np.eye(3)), np.eye(3))

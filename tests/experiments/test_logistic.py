@@ -1,15 +1,17 @@
-import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from earnshaw.experiments.logistic import consensus, contest, curvature_over_ball, estimate, spread_out
+from earnshaw.errors import InputError
+from earnshaw.experiments import DataSets, load, measure
+from earnshaw.experiments.logistic import MEASUREMENTS, consensus, contest, curvature_over_ball, estimate
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.problems import Data
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 from earnshaw.proof import prove
-from earnshaw.starts.logistic import random_starts, starts_around
+from earnshaw.starts import Xavier, starts_around
 
 
 def problem(n, labels=Labels.CLASSIFICATION, K=2, d=4):
@@ -54,25 +56,49 @@ def test_sampled_curvature_is_above_what_is_proved():
     assert (found.most >= found.least).all()
 
 
-def test_work_is_spread_over_threads_in_order():
-    seen = set()
+SIZES = [DataSets(neurons=1, dimension=3, samples=200, sets=4, labels=Labels.REGRESSION)]
 
-    def work(item):
-        seen.add(threading.get_ident())
-        return item * item
 
+def test_measurements_are_in_order_and_those_of_each_data_set_alone():
     shares = []
-    assert spread_out(work, range(20), 2, lambda share, what: shares.append(share)) == [i * i for i in range(20)]
+    found = measure("estimate", SIZES, workers=2, progress=lambda share, what: shares.append(share))
+    assert found == {"K1-d3-n200-exact": [estimate(SIZES[0].problem(0, index)) for index in range(4)]}
+    assert shares == sorted(shares)
     assert shares[-1] == 1
-    with pytest.raises(ZeroDivisionError):
-        spread_out(lambda item: 1 // item, [1, 0, 2], 2)
+
+
+def test_a_failing_measurement_is_raised_and_more_data_sets_extend_a_folder(tmp_path, monkeypatch):
+    seen = []
+
+    def count(problem, distance):
+        seen.append(problem.seed)
+        if distance < 0:
+            raise ArithmeticError("a negative distance")
+        return estimate(problem, distance)
+
+    monkeypatch.setitem(MEASUREMENTS, "estimate", count)
+    with pytest.raises(ArithmeticError, match="negative"):
+        measure("estimate", SIZES, tmp_path / "bad", distance=-1.0)
+    seen.clear()
+    few = measure("estimate", [replace(SIZES[0], sets=2)], tmp_path / "run", distance=0.1)
+    more = measure("estimate", SIZES, tmp_path / "run", distance=0.1)
+    assert sorted(seen) == [0, 1, 2, 3], "the first two are not measured again"
+    direct = measure("estimate", SIZES, tmp_path / "direct", workers=1, distance=0.1)
+    assert more == direct == load(tmp_path / "run")
+    assert few["K1-d3-n200-exact"] == more["K1-d3-n200-exact"][:2]
+    for name in ("manifest.json", "K1-d3-n200-exact.npz", "K1-d3-n200-exact.json"):
+        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "direct" / name).read_bytes()
+    with pytest.raises(InputError, match=r"distance is 0\.1 there, and 0\.2 was asked for"):
+        measure("estimate", SIZES, tmp_path / "run", distance=0.2)
 
 
 @pytest.mark.slow
 def test_starts_depend_on_their_lane_alone():
-    many = random_starts(2, 4, 7, np.arange(200), norm=2.0)
-    assert np.array_equal(random_starts(2, 4, 7, np.array([3, 5]), norm=2.0), many[[3, 5]])
-    assert abs(np.mean(many**2) * 4 - 4) < 5 * 4 * np.sqrt(2 / many.size)
+    one = problem(100)
+    many = Xavier().draw(one, 7, np.arange(200))
+    assert many.shape == (200, 2, 4)
+    assert np.array_equal(Xavier().draw(one, 7, np.array([3, 5])), many[[3, 5]])
+    assert abs(np.mean(many**2) * 4 - 1) < 5 * np.sqrt(2 / many.size)  # neurons of about length 1
     weights = gaussian_weights(2, 4, 0)
     around = starts_around(weights, 0.1, 0, np.arange(5))
     np.testing.assert_allclose(np.linalg.norm(around - weights, axis=(1, 2)), 0.1 * np.linalg.norm(weights))

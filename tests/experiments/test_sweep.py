@@ -1,7 +1,9 @@
 """Sweeps: the contract of the run folder, and the same bytes for every worker count, interruption and resume."""
 
 import dataclasses
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,21 +12,31 @@ import time
 import numpy as np
 import pytest
 
-from earnshaw.descent import Outcome, Runs, Stopping
+import earnshaw.experiments.plan as module
+from earnshaw.descent import Outcome, Stopping
 from earnshaw.errors import InputError
-from earnshaw.experiments import Interrupted, Plan, Setting, families, load_summaries, run_plan, sweep
-from earnshaw.experiments import sweep as sweep_function
-from earnshaw.experiments.sweep import _in_turn
+from earnshaw.experiments import (
+    Interrupted,
+    Plan,
+    Runs,
+    families,
+    finished_records,
+    load,
+    load_sweep,
+    run_plan,
+    sweep,
+    work_of,
+)
+from earnshaw.experiments.engine import in_turn
 from earnshaw.landscapes import landscape
-from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.problems import TwoLayer, problem_from_json, standard_teacher
 from earnshaw.store import read_json, read_npz
 from earnshaw.symmetry import align
 
 SIX = TwoLayer(standard_teacher(6))
 RUNS = 640  # several pieces, three of the runs spurious
-PLAN = Plan(
-    settings=(Setting(SIX), Setting(TwoLayer(standard_teacher(1)))), runs=RUNS, batches={"k6-n6": 16, "k1-n1": 16}
-)
+ONE = TwoLayer(standard_teacher(1))
+PLAN = Plan.of([SIX, ONE], runs=RUNS, batch=16)
 NAMES = ["k6-n6", "k1-n1"]
 
 
@@ -50,16 +62,20 @@ def test_the_folder_holds_what_it_should_and_nothing_else(finished):
     expected = {f"{name}.{kind}" for name in NAMES for kind in ("npz", "json")}
     assert names == expected | {"manifest.json", "record.json", "pieces", ".lock"}
     assert not list((path / "pieces").iterdir())
-    assert read_json(path / "manifest.json")["hash"] == PLAN.hash
+    manifest = read_json(path / "manifest.json")
+    assert (manifest["kind"], manifest["common"], manifest["settings"]) == ("sweep", PLAN.common, PLAN.parts)
+    assert work_of(path) == PLAN
+    assert work_of(path).hash == PLAN.hash
 
 
 def test_the_summary_is_what_the_command_promises(finished):
     path, found, _ = finished
     record = read_json(path / "k6-n6.json")
     promised = {"k", "n", "d", "runs", "seed", "outcomes", "spurious_percent", "spurious_interval", "mean_objective"}
-    promised |= {"mean_min_eigenvalue", "families", "steps"}
+    promised |= {"mean_min_eigenvalue", "families", "steps", "objective", "optimizer", "undecided"}
     assert promised <= set(record)
     assert (record["k"], record["n"], record["d"], record["runs"], record["seed"]) == (6, 6, 6, RUNS, 0)
+    assert (record["objective"], record["optimizer"], record["undecided"]) == ("two-layer/relu", "gd:0.1", 0)
     assert record["outcomes"] == {"GLOBAL": RUNS - 3, "SPURIOUS": 3}
     assert record["spurious_percent"] == pytest.approx(100 * 3 / RUNS)
     low, high = record["spurious_interval"]
@@ -70,6 +86,7 @@ def test_the_summary_is_what_the_command_promises(finished):
     assert family["count"] == 3
     assert family["objective"] == pytest.approx(record["mean_objective"], abs=1e-12)
     assert family["min_eigenvalue"] == pytest.approx(record["mean_min_eigenvalue"], abs=1e-9)
+    assert record.pop("files") == [""]
     line = found[0].to_json()
     assert {**line, "seconds": 0, "compile_seconds": 0} == {**record, "seconds": 0, "compile_seconds": 0}
     assert line["seconds"] > 0
@@ -90,18 +107,22 @@ def test_a_setting_without_spurious_runs_has_no_means(finished):
 def test_the_arrays_are_what_the_command_promises(finished):
     path, _, _ = finished
     arrays = read_npz(path / "k6-n6.npz")
-    assert arrays["run"].tolist() == [544, 592, 633]
-    assert arrays["family"].tolist() == [0, 0, 0]
-    assert arrays["weights"].shape == arrays["last_weights"].shape == (3, 6, 6)
-    assert np.array_equal(arrays["teacher"], np.eye(6))
-    assert (arrays["outcome"] == "SPURIOUS").nonzero()[0].tolist() == [544, 592, 633]
-    for name in ("outcome", "value", "gradient_norm", "steps"):
+    trapped = [544, 592, 633]
+    assert arrays["run"].tolist() == list(range(RUNS))
+    assert (arrays["family"] >= 0).nonzero()[0].tolist() == trapped
+    assert arrays["family"][trapped].tolist() == [0, 0, 0]
+    assert arrays["weights"].shape == arrays["last_weights"].shape == (RUNS, 6, 6), "every end point is kept"
+    assert problem_from_json(json.loads(str(arrays["problem"]))) == SIX
+    assert (arrays["outcome"] == Outcome.SPURIOUS.code).nonzero()[0].tolist() == trapped
+    for name in ("outcome", "value", "gradient_norm", "min_eigenvalue", "steps", "gradients", "hessians", "halvings"):
         assert arrays[name].shape == (RUNS,)
     energy = landscape(SIX)
-    np.testing.assert_allclose(energy.value(arrays["weights"]), arrays["value"][arrays["run"]], atol=1e-15)
-    assert np.abs(np.asarray(energy.gradient(arrays["weights"]))).max() < 1e-13
+    np.testing.assert_allclose(energy.value(arrays["weights"]), arrays["value"], atol=1e-14)
+    spurious = arrays["weights"][trapped]
+    np.testing.assert_allclose(energy.value(spurious), arrays["value"][trapped], atol=1e-15)
+    assert np.abs(np.asarray(energy.gradient(spurious))).max() < 1e-13
     assert arrays["family_weights"].shape == (1, 6, 6)
-    assert all(align(SIX.symmetry, weights, arrays["family_weights"][0], 1e-6) is not None for weights in arrays["weights"])
+    assert all(align(SIX.symmetry, weights, arrays["family_weights"][0], 1e-6) is not None for weights in spurious)
     assert int(arrays["steps"].sum()) == read_json(path / "k6-n6.json")["steps"]
 
 
@@ -117,22 +138,59 @@ def test_progress_goes_from_nothing_to_everything(finished):
     assert shares[0] == 0
     assert shares == sorted(shares)
     assert shares[-1] == pytest.approx(1)
-    assert len(shares) == 1 + sum(len(PLAN.pieces(setting)) for setting in PLAN.settings)
+    assert len(shares) == 1 + sum(len(PLAN.pieces(name)) for name in NAMES)
 
 
-def test_summaries_are_read_back_with_their_times(finished):
+def test_results_are_read_back_with_their_times(finished):
     path, found, _ = finished
-    assert load_summaries(path) == [result.to_json() for result in found]
-    with pytest.raises(InputError, match="not a run folder"):
-        load_summaries(path.parent)
+    assert list(load(path)) == list(load_sweep(path)) == found
+    records = finished_records(path)
+    assert list(records) == NAMES
+    assert [{**result.to_json(), "files": [""]} for result in found] == list(records.values())
+    assert load(path).settings == tuple(NAMES)
+    assert [result.name for result in load(path)] == NAMES
+    again = load(path)["k6-n6"]
+    assert again.runs == found[0].runs == Runs.load(path / "k6-n6.npz")
+    (family,) = again.families
+    assert family.members.tolist() == [544, 592, 633]
+    with pytest.raises(InputError, match="no finished setting 'k2-n2'; it has k6-n6, k1-n1"):
+        load(path)["k2-n2"]
+    with pytest.raises(InputError, match="several settings"):
+        _ = load(path).runs
+    for read in (load, load_sweep, finished_records):
+        with pytest.raises(InputError, match="not a run folder"):
+            read(path.parent)
+
+
+def test_the_alignment_of_a_run_takes_it_to_its_family(finished):
+    result = load(finished[0])["k6-n6"]
+    (family,) = result.families
+    for alignment, run in zip(family.alignments, result.runs.of(family.members).weights, strict=True):
+        assert np.abs(alignment.move(run) - family.weights).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", '{"runs": 640}', '{"runs": 640, "families": 5, "spurious_interval": null}']
+)
+def test_a_damaged_summary_is_one_sentence_until_it_is_computed_again(finished, tmp_path, damage):
+    shutil.copytree(finished[0], tmp_path / "run")
+    (tmp_path / "run" / "k1-n1.json").write_text(damage)
+    with pytest.raises(InputError, match=r"k1-n1\.json is .*damaged"):
+        load(tmp_path / "run")
+    plan = Plan.of(ONE, runs=RUNS, batch=16)
+    if damage.startswith('{"'):  # a record of a setting that is there
+        with pytest.raises(InputError, match=r"k1-n1\.json is damaged .* remove it"):
+            run_plan(plan, tmp_path / "run")
+        (tmp_path / "run" / "k1-n1.json").unlink()
+    run_plan(plan, tmp_path / "run", workers=1)
+    assert results(tmp_path / "run") == results(finished[0])
 
 
 def test_a_trace_is_stored_beside_the_results(tmp_path):
-    plan = Plan(settings=PLAN.settings[1:], runs=150, stopping=Stopping(trace=100), batches={"k1-n1": 16})
-    run_plan(plan, tmp_path / "run")
+    run_plan(Plan.of(ONE, runs=150, stopping=Stopping(trace=100), batch=16), tmp_path / "run")
     trace = read_npz(tmp_path / "run" / "k1-n1-trace.npz")
     arrays = read_npz(tmp_path / "run" / "k1-n1.npz")
-    assert set(trace) == {"run", "step", "value", "gradient_norm", "weights"}
+    assert set(trace) == {"run", "step", "value", "gradient_norm", "weights", "header"}
     assert np.array_equal(np.unique(trace["run"]), np.arange(150))
     assert (trace["step"] % 100 == 0).all()
     for run, steps in enumerate(arrays["steps"]):
@@ -141,7 +199,7 @@ def test_a_trace_is_stored_beside_the_results(tmp_path):
 
 def test_end_points_of_unknown_rank_are_kept_but_not_called_spurious(tmp_path):
     problem = TwoLayer(standard_teacher(2), students=1)
-    run_plan(Plan(settings=(Setting(problem),), runs=8, batches={"k2-n1": 8}), tmp_path / "run")
+    run_plan(Plan.of(problem, runs=8, batch=8), tmp_path / "run")
     record = read_json(tmp_path / "run" / "k2-n1.json")
     assert record["outcomes"] == {"CONVERGED": 8}
     assert record["spurious_percent"] == 0
@@ -152,11 +210,13 @@ def test_end_points_of_unknown_rank_are_kept_but_not_called_spurious(tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_workers_begin_with_settings_far_apart(workers):
-    settings = tuple(Setting(TwoLayer(standard_teacher(k))) for k in range(1, 8))
-    plan = Plan(settings=settings, runs=600)
-    order = [name for _, name, _ in _in_turn(plan, list(settings), workers)]
-    assert sorted(order) == sorted(name for setting in settings for name, _ in plan.pieces(setting))
-    assert len({name.split("-")[0] for name in order[:workers]}) == workers
+    plan = Plan.of([TwoLayer(standard_teacher(k)) for k in range(1, 8)], runs=600)
+    pieces = {name: plan.pieces(name) for name in plan.by_name}
+    order = in_turn(pieces, workers)
+    assert sorted(order, key=repr) == sorted((piece for some in pieces.values() for piece in some), key=repr)
+    assert len({piece.setting for piece in order[:workers]}) == workers
+    for name, some in pieces.items():
+        assert [piece for piece in order if piece.setting == name] == some, "each setting's in order"
 
 
 # ---- the same bytes ----------------------------------------------------------------------------------------------
@@ -196,7 +256,7 @@ def test_another_batch_does_not_change_a_sweep_that_has_begun(finished, tmp_path
 
     with pytest.raises(Interrupted):
         run_plan(PLAN, tmp_path / "run", workers=1, progress=impatient)
-    other = dataclasses.replace(PLAN, batches={"k6-n6": 7, "k1-n1": 7})
+    other = Plan.of([SIX, ONE], runs=RUNS, batch=7)
     run_plan(other, tmp_path / "run", workers=1)
     assert results(tmp_path / "run") == results(finished[0])
 
@@ -204,10 +264,10 @@ def test_another_batch_does_not_change_a_sweep_that_has_begun(finished, tmp_path
 PROGRAM = """
 import sys
 from pathlib import Path
-from earnshaw.experiments import Plan, Setting, run_plan
+from earnshaw.experiments import Plan, run_plan
 from earnshaw.problems import TwoLayer, standard_teacher
-settings = (Setting(TwoLayer(standard_teacher(6))), Setting(TwoLayer(standard_teacher(1))))
-run_plan(Plan(settings=settings, runs=int(sys.argv[2]), batches={"k6-n6": 16, "k1-n1": 16}), Path(sys.argv[1]), workers=1)
+problems = [TwoLayer(standard_teacher(6)), TwoLayer(standard_teacher(1))]
+run_plan(Plan.of(problems, runs=int(sys.argv[2]), batch=16), Path(sys.argv[1]), workers=1)
 """
 
 
@@ -242,7 +302,7 @@ def test_a_finished_folder_is_not_computed_again(finished, monkeypatch):
     def never(*_):
         raise AssertionError("computed again")
 
-    monkeypatch.setattr(sys.modules[sweep_function.__module__], "descend", never)
+    monkeypatch.setattr(module, "descend", never)
     again = run_plan(PLAN, path)
     assert again == found
     assert {file: file.stat().st_mtime_ns for file in path.glob("*.npz")} == before
@@ -251,13 +311,16 @@ def test_a_finished_folder_is_not_computed_again(finished, monkeypatch):
 def test_a_folder_of_another_plan_is_refused_untouched(finished):
     path, _, _ = finished
     before = {file: file.read_bytes() for file in path.iterdir() if file.is_file()}
-    with pytest.raises(InputError, match="holds another computation"):
+    with pytest.raises(InputError, match="holds another computation: seed is 0 there, and 1 was asked for"):
         run_plan(dataclasses.replace(PLAN, seed=1), path)
+    with pytest.raises(InputError, match="holds another computation: k6-n6 has 640 runs there, and 639 were asked for"):
+        run_plan(Plan.of([SIX, ONE], runs=RUNS - 1, batch=16), path)
+    with pytest.raises(InputError, match=r"holds another computation: k6-n6\.problem\.target is another value there"):
+        run_plan(Plan.of(TwoLayer(2 * standard_teacher(6)), runs=RUNS, batch=16), path)
     assert {file: file.read_bytes() for file in path.iterdir() if file.is_file()} == before
 
 
 def test_an_error_in_a_piece_is_raised_and_leaves_a_folder_that_resumes(finished, tmp_path, monkeypatch):
-    module = sys.modules[sweep_function.__module__]
     real, calls = module.descend, []
 
     def failing(*arguments):
@@ -279,10 +342,11 @@ def test_an_error_in_a_piece_is_raised_and_leaves_a_folder_that_resumes(finished
 
 def test_a_sweep_in_memory_is_the_same_for_every_worker_count_and_equals_the_folder(finished):
     one, two = (sweep(SIX, runs=RUNS, seed=0, batch=32, workers=workers) for workers in (1, 2))
-    for name in Runs.array_names():
+    assert one == two
+    for name in Runs.names():
         assert getattr(one, name).tobytes() == getattr(two, name).tobytes(), name
     arrays = read_npz(finished[0] / "k6-n6.npz")
-    assert np.array_equal(one.spurious.weights, arrays["weights"])
+    assert np.array_equal(one.spurious.weights, arrays["weights"][[544, 592, 633]])
     assert np.array_equal(one.steps, arrays["steps"])
     spurious = one.outcome == Outcome.SPURIOUS.code
     assert one.min_eigenvalue[spurious] == pytest.approx(0.0047, abs=5e-5)
@@ -306,6 +370,17 @@ def test_sweep_takes_another_number_of_students():
         ({"batch": 0}, "batch is 0"),
         ({"optimizer": "gd:-1"}, "step is -1"),
         ({"workers": -1}, "workers"),
+        ({"runs": 1e3}, "1000.0 runs"),
+        ({"runs": "5"}, "'5' runs"),
+        ({"seed": "1"}, "seed is '1'"),
+        ({"stop": "nonsense"}, "nonsense.*early.*paper|early.*paper.*nonsense"),
+        ({"max_steps": 0}, "at least 1"),
+        ({"students": 0}, "0 student"),
+        (
+            {"start": np.zeros((5, 6, 6)), "runs": 1000},
+            "1000 runs need as many starts, but 5 are given; ask for 5 runs",
+        ),
+        ({"start": "four-signs"}, "the start four-signs is not one for the network two-layer; choose xavier"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message):

@@ -3,7 +3,7 @@
 import jax
 import numpy as np
 
-from earnshaw.numerics import lane_keys
+from earnshaw.numerics import lane_keys, lane_normals
 
 
 def bits(seed, lanes):
@@ -24,3 +24,18 @@ def test_lanes_and_seeds_have_keys_of_their_own():
 def test_keys_are_the_same_for_ever():
     """Results are published with their seed; another generator would make them unrepeatable."""
     assert bits(0, [0, 1]).tolist() == [[1797259609, 2579123966], [928981903, 3453687069]]
+
+
+def test_normals_belong_to_a_lane_and_a_stream_whatever_is_drawn_with_them():
+    everyone = lane_normals(5, np.arange(9), 7)
+    assert everyone.shape == (9, 7)
+    expected = np.stack([jax.random.normal(key, (7,)) for key in lane_keys(5, np.arange(9))])
+    assert np.array_equal(everyone, expected)
+    assert np.array_equal(lane_normals(5, np.array([8, 2]), 7), everyone[[8, 2]])
+    assert np.array_equal(lane_normals(5, np.arange(9), 3), everyone[:, :3]), "more of them do not change the first"
+    assert np.array_equal(lane_normals(5, np.array([3]), 12)[0, :7], everyone[3])
+    others = [lane_normals(5, np.arange(9), 7, stream) for stream in (0, 1, 2)]
+    folded = jax.random.fold_in(lane_keys(5, np.array([4]))[0], 2)
+    assert np.array_equal(others[2][4], jax.random.normal(folded, (7,)))
+    assert len(np.unique([everyone, *others])) == 4 * 9 * 7
+    assert lane_normals(5, np.arange(0), 3).shape == (0, 3)

@@ -1,3 +1,4 @@
+import base64
 import json
 import math
 
@@ -5,7 +6,9 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
+from earnshaw.problems import problem_from_json
 from earnshaw.problems.charges import ChargeLaw, Charges, random_protons, random_start, spread
+from earnshaw.records import decode, encode
 
 
 def test_defaults_are_filled_in_and_arrays_are_frozen():
@@ -21,11 +24,15 @@ def test_defaults_are_filled_in_and_arrays_are_frozen():
 def test_json_keeps_every_bit_and_what_the_law_needs():
     problem = Charges([[0.1, 0.2, 0.3]], [0.7], 2, [-0.5, 0.25], ChargeLaw("almost-yukawa", 2.0, 0.3, "B"), 1.0)
     record = json.loads(json.dumps(problem.to_json()))
-    assert float.fromhex(record["protons"][0][0]) == 0.1
+    again = problem_from_json(record)
+    assert again == problem
+    assert again.protons.tobytes() == problem.protons.tobytes()
+    assert again.electron_charges.tobytes() == problem.electron_charges.tobytes()
+    assert np.frombuffer(base64.b64decode(record["protons"]["base64"]), "<f8")[0] == 0.1
     assert record["law"]["variant"] == "B"
     assert float.fromhex(record["law"]["radius"]) == 0.3
-    assert set(ChargeLaw("coulomb").to_json()) == {"name"}
-    assert ChargeLaw("polynomial", degree=4).to_json() == {"name": "polynomial", "degree": 4}
+    for law in (problem.law, ChargeLaw("coulomb"), ChargeLaw("polynomial", degree=4), ChargeLaw("yukawa", 0.1)):
+        assert decode(ChargeLaw, json.loads(json.dumps(encode(law)))) == law
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
+import json
+
 import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
+from earnshaw.problems import problem_from_json
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 
 
@@ -28,9 +31,11 @@ def test_equality_hash_and_json():
         one.replace(activation="unit-erf"),
     ):
         assert one != other
-    record = one.to_json()
+    record = json.loads(json.dumps(one.to_json()))
     assert record["objective"] == "logistic/sigmoid"
-    assert [[float.fromhex(x) for x in row] for row in record["target"]] == weights.tolist()
+    again = problem_from_json(record)
+    assert again == one
+    assert again.weights.tobytes() == weights.tobytes()
     assert (one.neurons, one.dimension) == (2, 3)
     with pytest.raises(ValueError, match="read-only"):
         one.weights[0, 0] = 1.0

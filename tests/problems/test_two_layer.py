@@ -132,7 +132,7 @@ def test_a_damaged_record_is_refused(change):
 
 @pytest.mark.parametrize("record", [None, [], "text", {}, {"n": 1}])
 def test_what_is_not_a_record_is_refused(record):
-    with pytest.raises(InputError, match="unknown objective|needs the keys"):
+    with pytest.raises(InputError, match=r"unknown objective|needs the keys"):
         problem_from_json(record)
 
 

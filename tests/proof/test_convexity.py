@@ -149,7 +149,7 @@ def test_exact_labels_have_their_network_as_minimiser():
     proof = prove(problem, weights)
     assert proof.claim.minimiser_within < 1e-11
     assert f"a strict minimum lies within {shown(proof.claim.minimiser_within, up=True)}" in check(proof).statement
-    assert f"positive definite within {shown(proof.claim.radius, up=False)}" in check(proof).statement
+    assert f"positive definite nearer than {shown(proof.claim.radius, up=False)}" in check(proof).statement
     text = explain(proof)
     assert "n = 300 inputs in R^5" in str(text)
     assert "strict local minimum, within" in text.words

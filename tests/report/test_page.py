@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Plan, Setting, load_summaries, prove_sweep, run_plan
+from earnshaw.experiments import Plan, finished_records, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.report import (
@@ -114,10 +114,8 @@ def swept(tmp_path_factory):
     np.fill_diagonal(weights, 0.9867)
     weights[0, 1:], weights[1:, 0], weights[0, 0] = 0.2245, 0.3080, -0.6015
     near = np.eye(6) + 0.05 * np.random.default_rng(0).normal(size=(6, 6))
-    setting = Setting(TwoLayer(standard_teacher(6)))
-    plan = Plan(settings=(setting,), runs=2, start=Given(np.stack([weights, near])), batches={setting.name: 8})
-    run_plan(plan, folder, workers=1)
-    prove_sweep(plan, folder, workers=1)
+    plan = Plan.of(TwoLayer(standard_teacher(6)), runs=2, start=Given(np.stack([weights, near])), batch=8)
+    prove_sweep(run_plan(plan, folder, workers=1), folder, workers=1)
     return folder
 
 
@@ -126,7 +124,7 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     write_page(sweep_page(swept, path), path)
     found = outline(path.read_text())
     words = "".join(found.text)
-    (record,) = load_summaries(swept)
+    (record,) = finished_records(swept).values()
     assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
     assert f"{record['families'][0]['objective']:.8f}" in words
     assert "proved minimum" in words

@@ -1,11 +1,13 @@
 """Starts that the user gives: run i begins at point i, and what does not fit is said in one sentence."""
 
+import json
+
 import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
-from earnshaw.starts import Given, Sphere, Xavier, start
+from earnshaw.starts import Given, Sphere, Xavier, start, start_from_json
 
 PROBLEM = TwoLayer(np.eye(3), students=2)
 POINTS = np.random.default_rng(0).normal(size=(5, 2, 3))
@@ -38,7 +40,7 @@ def test_learned_output_weights_are_part_of_a_point():
 def test_points_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match=r"shape \(5, 2, 3\); this problem needs \(runs, 3, 3\)"):
         Given(POINTS).draw(TwoLayer(np.eye(3)), 0, np.arange(5))
-    with pytest.raises(InputError, match="6 runs were asked for, but 5 starts are given; use --runs 5"):
+    with pytest.raises(InputError, match="6 runs need as many starts, but 5 are given; ask for 5 runs"):
         Given(POINTS).draw(PROBLEM, 0, np.arange(6))
 
 
@@ -46,7 +48,6 @@ def test_points_that_do_not_fit_are_refused():
     ("points", "message"),
     [
         (np.zeros(3), r"shape \(3,\)"),
-        (np.zeros((1, 2, 3, 4)), r"shape \(1, 2, 3, 4\)"),
         (np.full((1, 2, 3), np.nan), "give finite numbers"),
         (np.array([[["a", "b"]]]), "type <U1"),
         (np.ones((1, 2, 3), dtype=complex), "type complex128"),
@@ -76,6 +77,23 @@ def test_bad_points_are_refused(points, message):
 def test_a_bad_name_is_one_sentence(name, message):
     with pytest.raises(InputError, match=message):
         start(name)
+
+
+def test_points_of_another_number_of_axes_are_refused_by_the_problem():
+    with pytest.raises(InputError, match=r"shape \(1, 2, 3, 4\); this problem needs \(runs, 2, 3\)"):
+        Given(np.zeros((1, 2, 3, 4))).draw(PROBLEM, 0, np.arange(1))
+
+
+def test_starts_go_through_json_and_back():
+    for chosen in (Xavier(), Sphere(), start("normal:0.3"), start("four-signs"), start("sphere-and-ball")):
+        assert start_from_json(json.loads(json.dumps(chosen.to_json()))) == chosen
+    record = json.loads(json.dumps(Given(POINTS).to_json()))
+    assert start_from_json(record).points.tobytes() == POINTS.tobytes()
+    for change in ({"kind": "mine"}, {"sha256": "0"}, {"points": "%"}, {"shape": [7]}, {"shape": None}):
+        with pytest.raises(InputError, match="cannot be read"):
+            start_from_json(record | change)
+    with pytest.raises(InputError, match="cannot be read"):
+        start_from_json([])
 
 
 def test_names():

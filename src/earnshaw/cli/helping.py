@@ -39,6 +39,12 @@ class Command(TyperCommand):
         except typer.BadParameter as error:
             error.message = _taught(error.message)
             raise
+        except Exception as error:  # an option that is none: Click proposes what resembles it, dashes included
+            named = [name for name in getattr(error, "possibilities", None) or [] if name.startswith("-")]
+            if named:
+                word = getattr(error, "option_name", "").lstrip("-")
+                error.possibilities = [name for name in named if nearest(word, [name.lstrip("-")])]  # type: ignore[attr-defined]
+            raise
 
 
 class Group(TyperGroup):

@@ -24,17 +24,8 @@ PROBLEM, RUNS, CONV, RESULTS = "The problem", "The runs", "With --network conv",
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
 ACTIVATIONS = (
-    "relu",
-    "leaky",
-    "sign",
-    "erf",
-    "hermite",
-    "sigmoid",
-    "tanh",
-    "softplus",
-    "gelu",
-    "unit-tanh",
-    "unit-erf",
+    *("relu", "leaky", "sign", "erf", "hermite", "sigmoid", "tanh", "softplus", "gelu"),
+    *("unit-tanh", "unit-erf"),
 )
 OPTIMIZERS = (
     *("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic"),

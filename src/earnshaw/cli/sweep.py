@@ -281,9 +281,15 @@ def _warn(results: list[SweepResult], max_steps: int) -> int:
             note(
                 f"{where}: {summary.decided_by_value_test} runs reached {max_steps} steps and were decided by the value test F < 1e-3"
             )
-        if summary.undecided:
+        if stopped := summary.outcomes.get("UNDECIDED", 0):
             note(
-                f"{where}: {summary.undecided} of {summary.runs} runs are undecided: at the limit of {max_steps} steps (raise "
-                "--max-steps, or use a smaller step); percentages are of the decided ones"
+                f"{where}: {stopped} of {summary.runs} runs are undecided at the limit of {max_steps} steps; raise --max-steps, "
+                "or use a smaller step"
             )
+        if flat := summary.outcomes.get("FLAT", 0):
+            note(
+                f"{where}: {flat} of {summary.runs} runs ended where second derivatives do not decide (flat directions)"
+            )
+        if summary.undecided:
+            note(f"{where}: percentages are of the {summary.decided} decided runs")
     return code

@@ -24,6 +24,11 @@ class Outcome(Enum):
     FLAT = "ended at a stationary point with flat directions and no negative curvature, where second derivatives do not decide"
 
     @property
+    def decides(self) -> bool:
+        """Whether the run's fate is clear: percentages are of such runs."""
+        return self not in (Outcome.UNDECIDED, Outcome.FLAT)
+
+    @property
     def code(self) -> int:
         """The number that stands for this outcome in an array."""
         return _ORDER.index(self)

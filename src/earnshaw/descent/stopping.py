@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Integral
 from typing import Any
 
 from earnshaw.errors import InputError
@@ -47,8 +48,9 @@ class Stopping:
     def __post_init__(self) -> None:
         """Read the rule's name, and refuse limits that nothing can keep."""
         object.__setattr__(self, "rule", Stop.named(self.rule))
-        if self.max_steps < 1:
-            raise InputError(f"the step limit is {self.max_steps}; it must be at least 1")
+        if not (isinstance(self.max_steps, Integral) and self.max_steps >= 1):
+            raise InputError(f"the step limit is {self.max_steps!r}; it must be a whole number, at least 1")
+        object.__setattr__(self, "max_steps", int(self.max_steps))
         if self.max_halvings < 0:
             raise InputError(f"max_halvings is {self.max_halvings}; it must not be negative")
         if self.trace < 0:

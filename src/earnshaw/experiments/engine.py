@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
@@ -168,8 +169,8 @@ class Threads:
 
     def __post_init__(self) -> None:
         """Check the number of workers."""
-        if self.workers is not None and self.workers < 1:
-            raise InputError(f"{self.workers} workers were asked for; use at least 1")
+        if self.workers is not None and not (isinstance(self.workers, Integral) and self.workers >= 1):
+            raise InputError(f"{self.workers!r} workers were asked for; use at least 1")
 
     @property
     def count(self) -> int:
@@ -185,7 +186,7 @@ class Threads:
                 futures: dict[Future[Result], Item] = {pool.submit(function, item): item for item in items}
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
-                    for future in ready:
+                    for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         done(futures.pop(future), future.result())
             except BaseException as error:
                 self.stop.set()
@@ -364,6 +365,9 @@ def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
     names = read_manifest(folder)["settings"]
     times = record_of(folder / "record.json").get("times") or {}
     found = {name: read_json(folder / f"{name}.json") for name in names if (folder / f"{name}.json").exists()}
+    for name, record in found.items():
+        if not isinstance(record, dict):
+            raise InputError(f"{folder / name}.json is damaged (it is no record); remove it and run the same again")
     return {name: record | (times.get(name) or {}) for name, record in found.items()}
 
 

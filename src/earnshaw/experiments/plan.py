@@ -17,7 +17,7 @@ from earnshaw.experiments.engine import Context, Finished, Piece, Work
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.problems import Problem, problem_from_json
-from earnshaw.starts import Start, start_from_json, usual_start
+from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json
 from earnshaw.symmetry import pack
 
@@ -39,7 +39,9 @@ class Setting:
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
         if not isinstance(self.problem, Problem):
-            raise InputError(f"the problem is {self.problem!r:.60}; give a problem, for example TwoLayer(teacher)")
+            raise InputError(
+                f"the problem is of type {type(self.problem).__name__}; give a problem, for example TwoLayer(teacher)"
+            )
         if isinstance(self.runs, bool) or not isinstance(self.runs, int | np.integer) or not 1 <= self.runs <= MAX_RUNS:
             raise InputError(f"{self.runs!r} runs were asked for; use a whole number from 1 to {MAX_RUNS}")
         if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:
@@ -110,6 +112,8 @@ class Plan(Work):
             raise InputError("two settings of one sweep have the same sizes; sweep them apart")
         if self.start is None:
             object.__setattr__(self, "start", usual_start(self.settings[0].problem))
+        for setting in self.settings:
+            check_start(self.start, setting.problem, setting.runs)  # type: ignore[arg-type]
 
     @classmethod
     def of(

@@ -103,8 +103,11 @@ def require_provable(problem: Problem, who: str = "--prove was asked for a probl
 
 def sweep_targets(result: SweepResult, source: str) -> list[Target]:
     """Return the families of minima and then of saddles of one setting."""
+    who, activation = f"{source} holds runs of a problem", result.summary.objective.partition("/")[2]
+    if ":" in activation:  # it may be a user's own, which need not be loaded for this
+        raise InputError(f"{who} that has no proofs: the activation is {activation}, and the theorems cover relu only")
     runs = result.runs
-    problem = require_provable(runs.problem, f"{source} holds runs of a problem")
+    problem = require_provable(runs.problem, who)
     saddles = families(runs.where(Outcome.SADDLE), result.summary.seed)
     points = [family.weights for family in [*result.families, *saddles]]
     return [_target(source, result.name, index, problem, point) for index, point in enumerate(points)]

@@ -53,13 +53,13 @@ class Summary:
 
     @property
     def decided(self) -> int:
-        """How many runs are not undecided."""
+        """How many runs have a clear fate."""
         return self.runs - self.undecided
 
     @property
     def undecided(self) -> int:
-        """How many runs had no clear fate when they were stopped."""
-        return self.outcomes.get(Outcome.UNDECIDED.name, 0)
+        """How many runs have none: stopped on their way, or at a point with flat directions."""
+        return sum(count for name, count in self.outcomes.items() if not Outcome[name].decides)
 
     @property
     def spurious(self) -> int:
@@ -131,7 +131,7 @@ def with_families(runs: Runs, seed: int) -> tuple[Runs, list[Family]]:
 def summarise(runs: Runs, found: list[Family], setting: Setting, seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
     spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, *MINIMA)
-    decided = len(runs) - runs.outcomes.get(Outcome.UNDECIDED.name, 0)
+    decided = sum(count for name, count in runs.outcomes.items() if Outcome[name].decides)
     interval = None
     if decided:
         low, high = proportion_interval(len(spurious), decided)

@@ -110,17 +110,23 @@ class Sweep:
         return self.results[0].runs
 
 
+def _summary(record: Mapping[str, Any], path: Path) -> Summary:
+    """Return the summary of a record; one that is damaged raises :class:`InputError`."""
+    try:
+        return Summary.from_json({key: record[key] for key in record if key not in ("seconds", "compile_seconds")})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{path} is damaged ({type(error).__name__}: {error}); remove it and run the sweep again"
+        ) from None
+
+
 def load_sweep(folder: Path, functions: bool = False) -> Sweep:
     """Return the finished settings of a sweep's folder; damaged records raise :class:`InputError`."""
     results = []
     for name, record in finished_records(folder).items():
-        try:
-            times = float(record.pop("seconds", 0.0)), float(record.pop("compile_seconds", 0.0))
-            results.append(SweepResult(name, Summary.from_json(record), *times, folder / f"{name}.npz", functions))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(
-                f"{folder / name}.json is damaged ({type(error).__name__}: {error}); remove it and run the sweep again"
-            ) from None
+        summary = _summary(record, folder / f"{name}.json")
+        times = float(record.get("seconds", 0.0)), float(record.get("compile_seconds", 0.0))
+        results.append(SweepResult(name, summary, *times, folder / f"{name}.npz", functions))
     return Sweep(folder, tuple(read_manifest(folder)["settings"]), tuple(results))
 
 
@@ -135,7 +141,8 @@ def run_plan(
 
 def _result(name: str, done: Done, out: Path | None) -> SweepResult:
     source = done.files[""] if out is None else out / f"{name}.npz"
-    return SweepResult(name, Summary.from_json(done.record), done.seconds, done.compile_seconds, source, True)
+    summary = _summary(done.record, (out or Path()) / f"{name}.json")
+    return SweepResult(name, summary, done.seconds, done.compile_seconds, source, True)
 
 
 def sweep(
@@ -177,7 +184,7 @@ def sweep(
         if not isinstance(problem, TwoLayer):
             raise InputError(f"students={students} is for a TwoLayer problem, not for {problem!r:.60}; leave it out")
         problem = problem.with_students(students)
-    if batch is not None and batch < 1:
+    if batch is not None and not batch:
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     plan = Plan.of(
         [problem],

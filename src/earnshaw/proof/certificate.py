@@ -35,18 +35,26 @@ class Certificate:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate to look at it; use `check` to find out whether it is true."""
+        path = path_of(path)
         try:
             with open(path, "rb") as file:
                 document = json.loads(file.read(LARGE_BYTES + 1))
         except OSError as error:
-            raise InputError(f"cannot read the certificate {os.fspath(path)} ({error.strerror})") from None
+            raise InputError(f"cannot read the certificate {path} ({error.strerror})") from None
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-            raise InputError(
-                f"{os.fspath(path)} is not a certificate: no JSON object with a `kind`; give a file that prove wrote"
-            )
+            raise InputError(f"{path} is not a certificate: no JSON object with a `kind`; give a file that prove wrote")
         return cls(document["kind"], document)
+
+
+def path_of(given: str | os.PathLike[str]) -> str:
+    """Return the path of a certificate's file; what is neither a certificate nor a path raises :class:`InputError`."""
+    if not isinstance(given, str | os.PathLike):
+        raise InputError(
+            f"an object of type {type(given).__name__} is no certificate; give a proof, a certificate, or a file's path"
+        )
+    return os.fspath(given)
 
 
 def hexed(value: Any) -> Any:

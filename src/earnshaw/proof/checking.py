@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from time import perf_counter
 
-from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.proof.verdict import Proof
 from earnshaw.threads import one_blas_thread
@@ -52,7 +52,7 @@ def check(certificate: Proof | Certificate | str | os.PathLike[str]) -> Check:
         elif isinstance(certificate, str) and certificate.lstrip().startswith("{"):
             accepted, kind, sentence = check_bytes(certificate.encode("utf-8", errors="replace"))
         else:
-            file = os.fspath(certificate)
+            file = path_of(certificate)
             accepted, kind, sentence = check_file(file)
     seconds = perf_counter() - begun
     if accepted:

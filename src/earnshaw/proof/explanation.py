@@ -206,8 +206,8 @@ def _convexity_words(document: convexity.Document) -> str:
         "certificate holds; f is half the mean squared error. At the certificate's center the Hessian of f is at least "
         f"{number.low('curvature_ge')} I and the gradient at most {number.high('gradient_le')}, and at distance t the "
         f"Hessian changes at rate at most {number.high('change_le')} + {number.high('growth_le')} t. So it is positive "
-        f"definite within {number.low('radius')} of the center: f is strictly convex there and has at most one stationary "
-        "point."
+        f"definite nearer than {number.low('radius')} to the center: f is strictly convex there and has at most one "
+        "stationary point."
     )
     if document.claims["minimiser_within"] is not None:
         text += f" There is one, a strict local minimum, within {number.high('minimiser_within')} of the center."

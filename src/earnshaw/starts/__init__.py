@@ -1,6 +1,6 @@
 """Starts: the initial point of a run, from its key."""
 
-from earnshaw.starts.base import Start, start, start_from_json, usual_start
+from earnshaw.starts.base import Start, check_start, start, start_from_json, usual_start
 from earnshaw.starts.gaussian import Normal, Sphere, Xavier, starts_around
 from earnshaw.starts.given import Given
 from earnshaw.starts.signs import FourSigns, SphereAndBall, sign_flips
@@ -13,6 +13,7 @@ __all__ = [
     "SphereAndBall",
     "Start",
     "Xavier",
+    "check_start",
     "sign_flips",
     "start",
     "start_from_json",

@@ -67,6 +67,19 @@ def start(given: str | Path | np.ndarray | Start) -> Start:
     raise InputError(f"unknown start {given!r}; choose {KNOWN}")
 
 
+def check_start(start: Start, problem: Problem, runs: int) -> None:
+    """Refuse a start of ours that has no points for so many runs of a problem."""
+    if isinstance(start, Given):
+        start.draw(problem, 0, np.array([runs - 1]))
+    signed = isinstance(start, SphereAndBall | FourSigns)
+    if (signed or isinstance(start, Xavier | Normal | Sphere)) and signed != isinstance(
+        problem, ConvNet | RandomConvNets
+    ):
+        raise InputError(
+            f"the start {start.to_json()['kind']} is not one for the network {problem.network}; choose {KNOWN}"
+        )
+
+
 def start_from_json(record: Mapping[str, Any]) -> Start:
     """Read a start back from its ``to_json``; bad content raises :class:`InputError`."""
     kind = record.get("kind") if isinstance(record, Mapping) else None

@@ -6,7 +6,7 @@ import jax
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, optimizer, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape

@@ -84,7 +84,7 @@ def test_mistakes_are_explained(tmp_path, monkeypatch):
         TensorStart().guess(rows, 3)
     with pytest.raises(InputError, match="three parts"):
         TensorStart.paper().guess(rows.part(0, 2), 1)
-    (tmp_path / "line.py").write_text("import jax.numpy as jnp\ndef line(z):\n    return 0.5 + 0.1 * z\n")
+    (tmp_path / "line.py").write_text("import jax.numpy as jnp\ndef line(z):\n    return 0.5 + 0.04 * z\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="random start"):
         TensorStart().guess(rows, 2, "line.py:line")

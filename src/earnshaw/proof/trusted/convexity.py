@@ -266,6 +266,6 @@ def statement(document: Document) -> str:
     minimum = "" if within is None else f"; a strict minimum lies within {shown(within, up=True)} of the center"
     return (
         f"strictly convex risk of a data set (n = {n}, d = {d}, K = {len(document.center)}, {document.activation}): the "
-        f"Hessian is >= {low} I at the center and positive definite within {outer} of it, where there is at most one "
+        f"Hessian is >= {low} I at the center and positive definite nearer than {outer} to it, where there is at most one "
         f"stationary point{minimum}"
     )

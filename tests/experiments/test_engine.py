@@ -1,0 +1,368 @@
+"""The engine, with work that takes no time: pieces, resuming, extending, and the time that it says it took."""
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from earnshaw.errors import InputError
+from earnshaw.experiments import DeepGrid, DeepTraining, Interrupted, Motion, Plan, Threads, Work, run, work_of
+from earnshaw.experiments.dynamics import Integration
+from earnshaw.experiments.engine import KINDS, Finished, Piece, covered, in_turn, load
+from earnshaw.experiments.logistic import DataSets, Measurement
+from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
+from earnshaw.store import read_json, read_manifest
+
+SIZE = 4  # lanes of a piece
+COMPUTED = []  # the pieces that were computed, in order
+TROUBLE = {}  # by piece (setting, low): what to do instead of computing it
+
+
+@dataclass(frozen=True)
+class Squares(Work):
+    """The squares of the lanes, plus a seed; three stages a piece."""
+
+    kind: ClassVar[str] = "squares"
+
+    sizes: tuple[int, ...]
+    runs: int = 10
+    seed: int = 0
+
+    @property
+    def common(self):
+        return {"seed": self.seed}
+
+    @property
+    def parts(self):
+        return {
+            f"s{size}": {"identity": {"size": size}, "runs": self.runs, "plan": {"piece": SIZE}} for size in self.sizes
+        }
+
+    @classmethod
+    def from_json(cls, common, parts, functions=False):
+        sizes = tuple(part["identity"]["size"] for part in parts.values())
+        return cls(sizes, next(iter(parts.values()))["runs"], common["seed"])
+
+    def pieces(self, name):
+        lows = range(0, self.parts[name]["runs"], SIZE)
+        return [Piece(name, low, min(low + SIZE, self.runs), 1.0) for low in lows]
+
+    def compute(self, piece, context):
+        COMPUTED.append((piece.setting, piece.low, piece.high))
+        stages = [context.keep(stage, lambda stage=stage: self._stage(piece, stage)) for stage in range(3)]
+        TROUBLE.get((piece.setting, piece.low), lambda context: None)(context)
+        context.progress(0.5, "half")
+        return {"square": sum(stage["x"] for stage in stages)}
+
+    def _stage(self, piece, stage):
+        COMPUTED.append((piece.setting, piece.low, "stage", stage))
+        lanes = np.arange(piece.low, piece.high)
+        return {"x": (lanes**2 + self.seed) * (stage == 0) + 0 * lanes}
+
+    def finish(self, name, pieces):
+        square = np.concatenate([piece["square"] for piece in pieces])
+        return Finished({"sum": int(square.sum())}, {"": {"square": square}})
+
+    @classmethod
+    def load(cls, folder, functions=False):
+        from earnshaw.store import read_sealed
+
+        return {name: read_sealed(folder / f"{name}.npz")[0]["square"] for name in read_manifest(folder)["settings"]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_trace_of_it():
+    yield
+    del KINDS["squares"]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_computed():
+    COMPUTED.clear()
+    TROUBLE.clear()
+
+
+def pieces_computed():
+    return [entry for entry in COMPUTED if len(entry) == 3]
+
+
+def stages_computed():
+    return [entry for entry in COMPUTED if len(entry) == 4]
+
+
+def results(path):
+    names = ("manifest.json", "s*.npz", "s*.json")
+    return {file.name: file.read_bytes() for name in names for file in sorted(path.glob(name))}
+
+
+# ---- pieces and their order ------------------------------------------------------------------------------------------
+
+
+def test_pieces_of_settings_far_apart_take_turns():
+    missing = {
+        name: [Piece(name, low, low + 1) for low in range(count)]
+        for name, count in zip("abcde", (2, 1, 0, 3, 1), strict=True)
+    }
+
+    def order(workers):
+        return "".join(f"{piece.setting}{piece.low}" for piece in in_turn(missing, workers))
+
+    assert order(1) == "a0a1b0d0d1d2e0"
+    assert order(2) == "a0d0a1d1d2b0e0"
+    assert order(4) == "a0b0d0e0a1d1d2"
+    assert in_turn({}, 2) == in_turn({"a": []}, 2) == []
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_every_worker_count_gives_the_same_bytes(tmp_path, workers):
+    done = run(Squares((1, 2, 3)), tmp_path / "run", workers)
+    assert list(done) == ["s1", "s2", "s3"]
+    assert done["s1"].record == {"sum": 285, "runs": 10, "files": [""]}
+    assert load(tmp_path / "run")["s3"].tolist() == [i * i for i in range(10)]
+    run(Squares((1, 2, 3)), tmp_path / "one", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "one")
+    assert np.array_equal(
+        run(Squares((1, 2, 3)), None, workers)["s2"].files[""]["square"], load(tmp_path / "run")["s2"]
+    )
+
+
+def test_progress_never_falls_and_ends_at_one():
+    told = []
+    run(Squares((1, 2)), None, 2, lambda share, what: told.append((share, what)))
+    shares = [share for share, _ in told]
+    assert shares[0] == 0
+    assert shares == sorted(shares)
+    assert shares[-1] == 1
+    assert {"half", "s1", "s2"} <= {what for _, what in told}
+
+
+def test_a_number_of_workers_that_makes_no_sense_is_refused(tmp_path):
+    with pytest.raises(InputError, match="0 workers were asked for; use at least 1"):
+        run(Squares((1,)), tmp_path / "run", 0)
+    assert not (tmp_path / "run").exists()
+    assert Threads(3).count == 3
+    assert Threads().count >= 1
+
+
+# ---- time ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_union_of_intervals():
+    assert covered([]) == 0
+    assert covered([(1, 3)]) == 2
+    assert covered([(5, 6), (1, 3), (2, 4)]) == 4
+    assert covered([(1, 10), (2, 3), (4, 12)]) == 11
+    assert covered([(1, 2), (1, 2)]) == 1
+
+
+def test_seconds_are_those_of_a_clock_on_the_wall(tmp_path):
+    """Six pieces of 0.1 s by three workers take 0.2 s: not 0.6 s, and not 0.2 s / 3."""
+    together = threading.Barrier(3)
+
+    def nap(context):
+        together.wait(10)
+        time.sleep(0.1)
+
+    TROUBLE.update({("s1", low): nap for low in (0, 4, 8, 12, 16, 20)})
+    begin = time.perf_counter()
+    done = run(Squares((1,), runs=24), tmp_path / "run", 3)["s1"]
+    wall = time.perf_counter() - begin
+    assert 0.2 <= done.seconds <= wall
+    assert done.compile_seconds == 0
+    assert read_json(tmp_path / "run" / "record.json")["times"]["s1"]["seconds"] == done.seconds
+    assert read_json(tmp_path / "run" / "record.json")["workers"] == 3
+    again = run(Squares((1,), runs=24), tmp_path / "run", 3)["s1"]
+    assert again.seconds == done.seconds, "a finished setting keeps its time"
+    TROUBLE.clear()
+    more = run(Squares((1,), runs=28), tmp_path / "run", 3)["s1"]
+    assert more.seconds > done.seconds, "and an extended one adds to it"
+
+
+# ---- interruptions and damage ----------------------------------------------------------------------------------------
+
+
+def interrupt(context):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("at", [("s1", 0), ("s1", 8), ("s2", 4)])
+def test_interrupted_work_resumes_where_it_was(tmp_path, at):
+    TROUBLE[at] = interrupt
+    with pytest.raises(Interrupted):
+        run(Squares((1, 2)), tmp_path / "run", 1)
+    TROUBLE.clear()
+    COMPUTED.clear()
+    run(Squares((1, 2)), tmp_path / "run", 1)
+    order = [(name, low) for name in ("s1", "s2") for low in (0, 4, 8)]
+    assert [entry[:2] for entry in pieces_computed()] == order[order.index(at) :], "what was finished is not done again"
+    run(Squares((1, 2)), tmp_path / "whole", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+    assert not list((tmp_path / "run" / "pieces").iterdir())
+
+
+def test_stages_of_a_piece_survive_an_interruption(tmp_path):
+    TROUBLE["s1", 4] = interrupt
+    with pytest.raises(Interrupted):
+        run(Squares((1,)), tmp_path / "run", 1)
+    assert len([entry for entry in stages_computed() if entry[1] == 4]) == 3
+    TROUBLE.clear()
+    COMPUTED.clear()
+    run(Squares((1,)), tmp_path / "run", 1)
+    assert pieces_computed() == [("s1", 4, 8), ("s1", 8, 10)]
+    assert 4 not in [entry[1] for entry in stages_computed()], "the stages of the second piece were kept"
+    assert load(tmp_path / "run")["s1"].tolist() == [i * i for i in range(10)]
+
+
+def test_an_error_stops_the_other_workers_and_is_raised(tmp_path):
+    seen, ready = [], threading.Event()
+
+    def fails(context):
+        ready.wait(10)
+        raise ArithmeticError("no square")
+
+    def waits(context):
+        ready.set()
+        deadline = time.monotonic() + 10
+        while not context.cancelled() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        seen.append(context.cancelled())
+
+    TROUBLE["s1", 0], TROUBLE["s2", 0] = waits, fails
+    with pytest.raises(ArithmeticError, match="no square"):
+        run(Squares((1, 2)), tmp_path / "run", 2)
+    assert seen == [True]
+    TROUBLE.clear()
+    run(Squares((1, 2)), tmp_path / "run", 2)
+    assert load(tmp_path / "run")["s2"].tolist() == [i * i for i in range(10)]
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])
+def test_a_damaged_piece_is_computed_again(tmp_path, damage):
+    TROUBLE["s1", 8] = interrupt
+    with pytest.raises(Interrupted):
+        run(Squares((1,)), tmp_path / "run", 1)
+    first, second = (tmp_path / "run" / "pieces" / f"s1-0000000{low}.npz" for low in (0, 4))
+    content = bytearray(first.read_bytes())
+    if damage == "flip":
+        content[len(content) // 2] ^= 1
+    first.write_bytes(second.read_bytes() if damage == "swap" else content[: -10 if damage == "truncate" else None])
+    TROUBLE.clear()
+    COMPUTED.clear()
+    run(Squares((1,)), tmp_path / "run", 1)
+    assert pieces_computed() == [("s1", 0, 4), ("s1", 8, 10)]
+    run(Squares((1,)), tmp_path / "whole", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("file", ["s1.npz", "s1.json", "record.json"])
+@pytest.mark.parametrize("damage", ["gone", "garbage", "[]"])
+def test_a_damaged_result_is_computed_again(tmp_path, file, damage):
+    run(Squares((1, 2)), tmp_path / "run", 1)
+    run(Squares((1, 2)), tmp_path / "whole", 1)
+    path = tmp_path / "run" / file
+    path.unlink() if damage == "gone" else path.write_text(damage)
+    COMPUTED.clear()
+    run(Squares((1, 2)), tmp_path / "run", 1)
+    assert {entry[0] for entry in COMPUTED} == (set() if file == "record.json" else {"s1"})
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+# ---- extending -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "computed"), [(8, 12, [8]), (10, 12, [8]), (10, 17, [8, 12, 16]), (3, 4, [0])]
+)
+def test_more_runs_reuse_whole_pieces_and_give_the_bytes_of_the_direct_way(tmp_path, before, after, computed):
+    run(Squares((1,), before), tmp_path / "run", 1)
+    COMPUTED.clear()
+    run(Squares((1,), after), tmp_path / "run", 2)
+    assert sorted(low for _, low, _ in pieces_computed()) == computed
+    run(Squares((1,), after), tmp_path / "direct", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "direct")
+
+
+def test_more_settings_touch_nothing_else(tmp_path):
+    run(Squares((1, 2)), tmp_path / "run", 1)
+    before = {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in (tmp_path / "run").glob("s*.*")}
+    COMPUTED.clear()
+    done = run(Squares((3,)), tmp_path / "run", 1)
+    assert list(done) == ["s3"]
+    assert {entry[0] for entry in COMPUTED} == {"s3"}
+    assert {file: (file.read_bytes(), file.stat().st_mtime_ns) for file in before} == before
+    assert list(read_manifest(tmp_path / "run")["settings"]) == ["s1", "s2", "s3"]
+    run(Squares((1, 2, 3)), tmp_path / "direct", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "direct")
+
+
+def test_what_cannot_be_an_extension_is_refused_by_name(tmp_path):
+    run(Squares((1,)), tmp_path / "run", 1)
+    before = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()}
+    for work, words in (
+        (Squares((1,), runs=9), "s1 has 10 runs there, and 9 were asked for"),
+        (Squares((1,), seed=5), "seed is 0 there, and 5 was asked for"),
+        (Plan.of(TwoLayer(np.eye(2))), "the kind of work is squares there, and sweep was asked for"),
+    ):
+        with pytest.raises(InputError, match=words):
+            run(work, tmp_path / "run", 1)
+    assert {file: file.read_bytes() for file in (tmp_path / "run").rglob("*") if file.is_file()} == before
+
+
+def test_interrupted_extensions_resume(tmp_path):
+    run(Squares((1,)), tmp_path / "run", 1)
+    TROUBLE["s1", 12] = interrupt
+    with pytest.raises(Interrupted):
+        run(Squares((1,), runs=20), tmp_path / "run", 1)
+    TROUBLE.clear()
+    COMPUTED.clear()
+    run(Squares((1,), runs=20), tmp_path / "run", 1)
+    assert sorted(low for _, low, _ in pieces_computed()) == [12, 16], "neither the old runs nor the new piece again"
+    run(Squares((1,), runs=20), tmp_path / "direct", 1)
+    assert results(tmp_path / "run") == results(tmp_path / "direct")
+
+
+# ---- work from a manifest --------------------------------------------------------------------------------------------
+
+WORKS = [
+    Squares((1, 2), 7, 3),
+    Plan.of([TwoLayer(np.eye(2)), TwoLayer(np.eye(3), students=2)], runs=5, seed=2),
+    Plan.of(RandomConvNets(filter_size=2, patches=3, ratio=0.5), runs=5),
+    DeepGrid((DeepTanh(2, 3, 4),), DeepTraining(teachers=2, steps=10, records=2)),
+    Motion(
+        Charges(np.eye(3), electron_charges=[1, 1, 1], law=ChargeLaw("coulomb")), np.eye(3) + 1, Integration(until=2.0)
+    ),
+    Measurement(
+        what="estimate", numbers={"distance": 0.1}, sizes=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
+    ),
+]
+
+
+@pytest.mark.parametrize("work", WORKS, ids=lambda work: type(work).__name__)
+def test_work_is_rebuilt_from_the_manifest_alone(tmp_path, work):
+    from earnshaw.store import RunFolder
+
+    with RunFolder(tmp_path / "run", work.kind, work.common, work.parts):
+        pass
+    again = work_of(tmp_path / "run")
+    assert type(again) is type(work)
+    assert again.hash == work.hash
+    assert (again.common, again.parts) == (work.common, work.parts)
+    assert [again.pieces(name) for name in again.parts] == [work.pieces(name) for name in work.parts]
+    if type(work).__eq__ is not object.__eq__:
+        assert again == work
+
+
+def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
+    run(Squares((1,)), tmp_path / "run", 1)
+    kind = KINDS.pop("squares")
+    try:
+        for read in (load, work_of):
+            with pytest.raises(
+                InputError, match="work of the kind 'squares'; this version knows data-sets, deep, fit, sweep"
+            ):
+                read(tmp_path / "run")
+    finally:
+        KINDS["squares"] = kind
