@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import importlib
 import inspect
+from types import GenericAlias
 from typing import Any
 
 from docutils import nodes
@@ -46,7 +47,12 @@ class Public(SphinxDirective):
         package = self.arguments[0]
         home = f"earnshaw.{package}"
         first = short_names(package)
-        others = [name for name in getattr(importlib.import_module(home), "__all__", []) if name not in first]
+        room = importlib.import_module(home)
+        others = [
+            name
+            for name in getattr(room, "__all__", [])
+            if name not in first and not isinstance(getattr(room, name), GenericAlias)  # other names of a type
+        ]
         lines = [".. rubric:: In ``import earnshaw as es``", ""] if first else []
         lines += [line for name in first for line in entry("earnshaw", name)]
         lines += [f".. rubric:: In ``{home}``", ""] if others else []

@@ -72,7 +72,7 @@ class Snapshot:
 
     @functools.cached_property
     def points(self) -> np.ndarray:
-        """The points (lanes, *shape)."""
+        """The points, ``(lanes, *shape)``."""
         return self.place()
 
 

@@ -14,8 +14,8 @@ class Tolerances:
     r"""Thresholds of the numerical verdicts, in the units of a problem: ``scale`` below is its square scale (the sum of a
     ReLU teacher's squared norms), ``unit`` the root of scale / k.
 
-    Values and stationary points
-    ----------------------------
+    Attributes
+    ----------
     global_value : a value below this times ``scale`` is the global minimum 0.
     paper_value : the value test of Safran & Shamir; valid for an orthonormal teacher with at most ``paper_neurons``.
     paper_gradient : their stop rule: every neuron's gradient is at most this times ``unit``.
@@ -25,9 +25,6 @@ class Tolerances:
     null_direction : Newton's method on the host leaves directions with an eigenvalue smaller than this alone.
     polish_floor : a gradient below this times 1 + \|x\| is at rounding level: Newton's method has arrived.
     tip_curvature : an eigenvalue above this times ``scale``, of a loss with tips, is that of a tip: the spectrum says nothing.
-
-    The Newton test
-    ---------------
     test_gradient : no test while a neuron's gradient is above this times ``unit``.
     test_patience : steps to wait after a test that met negative curvature.
     contraction : the ball of a strict minimum has the radius R with R L(R) = this times the smallest eigenvalue.
@@ -38,24 +35,14 @@ class Tolerances:
     near_global : at the step limit, and at a tip, the global minimum must be within this share of the point's length.
     near_minimum : a point that the paper's value test decided is polished to a minimum within this share of its length.
     barrier_margin : a loss is below the convolutional network's barrier by more than this share: room for rounding.
-
-    Fits
-    ----
-    risk_gradient : the gradient of an empirical risk at which a descent stops and an end is stationary; at a start it is
-        thousandths, and 1e-18 where Newton's method ends.
+    risk_gradient : an empirical risk's gradient at which a descent stops; thousandths at a start, 1e-18 after Newton's method.
     zero_risk : an empirical risk below this is 0.
     same_minimiser : two ends closer than this, relative to their size, are one minimiser.
     consensus : the paper's limit for the spread of ends that are one.
-
-    Symmetry
-    --------
     family : two polished points closer than this, under a declared symmetry, are one.
     copy : a neuron this close to a multiple of a sum of teacher neurons, relative to the largest entry, is one.
     equal_entries : entries of a teacher closer than this are equal.
     leaves : how many candidates of a symmetry are tried before two points are called different.
-
-    Charges
-    -------
     credible_field : a field below this share of its terms may be rounding.
     critical_gradient : a gradient's norm below this is that of a critical point.
     at_teacher : an end whose cosine with a teacher neuron is within this of 1 is there.
@@ -63,6 +50,7 @@ class Tolerances:
     circle_rise : energies on the circle that differ by less are equal; angles too.
     """
 
+    # values and stationary points
     global_value: float = 1e-10
     paper_value: float = 1e-3
     paper_neurons: int = 40
@@ -74,6 +62,7 @@ class Tolerances:
     polish_floor: float = 1e-12
     tip_curvature: float = 1e3
 
+    # the Newton test
     test_gradient: float = 1e-4
     test_patience: int = 500
     contraction: float = 0.9
@@ -85,16 +74,19 @@ class Tolerances:
     near_minimum: float = 1e-1
     barrier_margin: float = 1e-9
 
+    # fits
     risk_gradient: float = 1e-8
     zero_risk: float = 1e-24
     same_minimiser: float = 1e-4
     consensus: float = 1e-2
 
+    # symmetry
     family: float = 1e-6
     copy: float = 1e-6
     equal_entries: float = 1e-12
     leaves: int = 2000
 
+    # charges
     credible_field: float = 1e-10
     critical_gradient: float = 1e-12
     at_teacher: float = 1e-8
