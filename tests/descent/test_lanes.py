@@ -1,13 +1,15 @@
 """What becomes of runs, on problems small enough to know it; and that a run does not depend on its company."""
 
 import dataclasses
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stop, Stopping, descend, run_lanes
 from earnshaw.descent.judges.newton import NewtonJudge
-from earnshaw.experiments import sweep
+from earnshaw.descent.lanes import Block
+from earnshaw.experiments import Runs, sweep
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Xavier
@@ -21,7 +23,8 @@ DEFAULT = GradientDescent()
 def run(problem, descent=DEFAULT, lanes=LANES, batch=8, starts=None, **stopping):
     lanes = np.asarray(lanes)
     starts = Xavier().draw(problem, 0, lanes) if starts is None else starts
-    return descend(problem, descent, Stopping(**stopping), starts, lanes, batch)
+    ledger, trace, _ = descend(problem, descent, Stopping(**stopping), starts, lanes, batch)
+    return Runs.of_ledger(problem, lanes, ledger), trace
 
 
 def names(runs):
@@ -30,10 +33,7 @@ def names(runs):
 
 def identical(first, second):
     """Whether two sets of runs agree in every bit."""
-    return all(
-        np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True)
-        for name in type(first).array_names()
-    )
+    return first == second
 
 
 @pytest.fixture(scope="module")
@@ -312,3 +312,66 @@ def test_the_trace_of_a_restarted_run_is_that_of_its_last_attempt():
     assert long.steps.max() > 100
     for name, array in expected.__dict__.items():
         assert np.array_equal(getattr(trace, name), array), name
+
+
+# ---- snapshots ---------------------------------------------------------------------------------------------------
+
+
+def work(problem=SIX, descent=DEFAULT, lanes=LANES, batch=8, judge=NewtonJudge, **stopping):
+    energy = landscape(problem)
+    return Lanes(
+        landscape=energy,
+        descent=descent,
+        judge=judge.of(problem, energy, descent, Stopping(**stopping)),
+        starts=Xavier().draw(problem, 0, lanes),
+        indices=lanes,
+        batch=batch,
+    )
+
+
+def test_a_run_can_be_watched_and_does_not_notice_it():
+    lanes = work(batch=3)
+    block = Block(lanes)
+    seen = list(block.snapshots())
+    ledger, _ = run_lanes(lanes)
+    for name, array in vars(ledger).items():
+        assert np.array_equal(getattr(block.ledger, name), array, equal_nan=True), name
+    firsts = [snapshot for snapshot in seen if not snapshot.steps.any()]
+    assert sorted(np.concatenate([snapshot.runs for snapshot in firsts])) == sorted(LANES)
+    assert sum(snapshot.decided.sum() for snapshot in seen) == len(LANES)
+    # Numbers are those of their own moment, however late they are asked for.
+    starts = dict(zip(LANES.tolist(), lanes.starts, strict=True))
+    for snapshot in firsts:
+        assert np.array_equal(snapshot.points, [starts[run] for run in snapshot.runs])
+    for snapshot in seen[:: len(seen) // 10]:
+        values = np.asarray(lanes.landscape.value(snapshot.points))
+        np.testing.assert_allclose(snapshot.report.value, values, rtol=1e-12)
+        slopes = np.asarray(lanes.landscape.gradient(snapshot.points))
+        np.testing.assert_allclose(snapshot.report.gradient_norm, np.linalg.norm(slopes, axis=(1, 2)), rtol=1e-9)
+
+
+def test_an_observer_sees_what_the_iterator_yields_and_a_restart_begins_anew():
+    lanes, seen = work(TwoLayer(standard_teacher(3)), GradientDescent(step=2.4), np.arange(8)), []
+    ledger, _ = run_lanes(lanes, observe=seen.append)
+    again = np.concatenate([snapshot.runs[snapshot.restarted] for snapshot in seen])
+    assert sorted(again) == np.repeat(np.arange(8), ledger.halvings).tolist()
+    begun = np.concatenate([snapshot.runs[snapshot.steps == 0] for snapshot in seen])
+    assert np.array_equal(np.bincount(begun), 1 + ledger.halvings)
+
+
+class Witness(NewtonJudge):
+    """A judge that writes down the steps of the lanes it is shown."""
+
+    shown: ClassVar[list[int]] = []
+
+    def decide(self, look):
+        self.shown.extend(look.steps.tolist())
+        return super().decide(look)
+
+
+def test_only_lanes_that_are_ready_are_looked_at():
+    """A trace every 20 steps stops a block every 10; the judge is shown multiples of 50, and the step limit."""
+    Witness.shown.clear()
+    run_lanes(work(batch=3, judge=Witness, trace=20, max_steps=1330))
+    assert 50 in Witness.shown
+    assert all(step % 50 == 0 or step == 1330 for step in Witness.shown)

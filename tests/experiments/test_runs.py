@@ -191,3 +191,11 @@ def test_deep_students_are_loaded_from_their_folder(tmp_path):
     for one, other in zip(found, again, strict=True):
         assert np.array_equal(one.errors, other.errors)
         assert np.array_equal(one.steps, other.steps)
+
+
+def test_parts_are_joined_without_a_change(six):
+    again = Runs.join([six[:1], six[1:]])
+    assert again == six
+    assert {name: array.dtype for name, array in again.arrays().items()} == {
+        name: array.dtype for name, array in six.arrays().items()
+    }

@@ -148,6 +148,11 @@ class Charges(Problem):
         """Protons k, electrons n and the dimension d."""
         return {"k": len(self.protons), "n": self.electrons, "d": self.dimension}
 
+    @cached_property
+    def scale(self) -> float:
+        """The sum of the protons' squared charges."""
+        return float(np.sum(self.proton_charges**2))
+
     @property
     def symmetry(self) -> Symmetry:
         """Electrons of equal charge, and coordinates in a way that exchanges protons of equal charge."""

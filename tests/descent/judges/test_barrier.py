@@ -10,9 +10,10 @@ from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lane
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
+from earnshaw.landscapes.convnet_random import teachers
 from earnshaw.landscapes.convnet_reduced import reduce_lanes
-from earnshaw.problems.convnet import ConvNet
-from earnshaw.starts.signs import RandomTeachers, SphereAndBall
+from earnshaw.problems.convnet import ConvNet, RandomConvNets
+from earnshaw.starts.signs import SphereAndBall
 
 LANES = 96
 
@@ -21,10 +22,8 @@ def lanes(ratios=(0.2, 1.0, 1.8), p=6, k=9, count=LANES, seed=0):
     """Random teachers and starts, several ratios in turn, in five coordinates."""
     parts = []
     for ratio in ratios:
-        indices = np.arange(count // len(ratios))
-        filters, outputs = RandomTeachers(filter_size=p, patches=k, ratio=ratio).draw(seed, indices)
-        starts = SphereAndBall().draw_each(filters, outputs, seed, indices)
-        parts.append((filters, outputs, starts))
+        problem, indices = RandomConvNets(filter_size=p, patches=k, ratio=ratio), np.arange(count // len(ratios))
+        parts.append((*teachers(problem, seed, indices), SphereAndBall().draw(problem, seed, indices)))
     filters, outputs, starts = (np.concatenate(part) for part in zip(*parts, strict=True))
     energy = ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
     return reduce_lanes(energy, starts)[:2]

@@ -59,9 +59,9 @@ def test_runs_that_creep_at_a_nearly_degenerate_minimum_are_decided():
     problem = TwoLayer(standard_teacher(17), students=18)
     lanes = np.array([2, 510])
     starts = Xavier().draw(problem, 0, lanes)
-    runs, _ = descend(problem, GradientDescent(), Stopping(), starts, lanes, 16)
-    assert [Outcome.from_code(int(code)) for code in runs.outcome] == [Outcome.SPURIOUS, Outcome.GLOBAL]
-    assert runs.steps.tolist() == [50_000, 50_000]
-    assert runs.value[0] == pytest.approx(0.0191571826, abs=1e-9)
-    smallest = np.asarray(landscape(problem).spectrum(jnp.asarray(runs.weights[0]), extra_dimension=True))[0]
+    ledger, _, _ = descend(problem, GradientDescent(), Stopping(), starts, lanes, 16)
+    assert [Outcome.from_code(int(code)) for code in ledger.outcome] == [Outcome.SPURIOUS, Outcome.GLOBAL]
+    assert ledger.steps.tolist() == [50_000, 50_000]
+    assert ledger.value[0] == pytest.approx(0.0191571826, abs=1e-9)
+    smallest = np.asarray(landscape(problem).spectrum(jnp.asarray(ledger.points[0]), extra_dimension=True))[0]
     assert smallest == pytest.approx(3.81e-5, abs=1e-7)

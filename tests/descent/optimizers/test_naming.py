@@ -12,9 +12,12 @@ import pytest
 from earnshaw.descent import (
     Flow,
     GradientDescent,
+    HessianDescent,
     NewtonTrustRegion,
     Optax,
     PerturbedDescent,
+    ProjectedDescent,
+    SecondGD,
     StochasticDescent,
     optimizer,
 )
@@ -52,6 +55,10 @@ def broken():
         ("flow", Flow()),
         ("flow:0.5:1e-8", Flow(time=0.5, tolerance=1e-8)),
         ("stochastic:0.2:16", StochasticDescent(step=0.2, samples=16)),
+        ("hessian-descent:0.2", HessianDescent(step=0.2)),
+        ("second-gd", SecondGD()),
+        ("second-gd:0.2:1e-4:1e-2", SecondGD(step=0.2, gradient_threshold=1e-4, curvature_threshold=1e-2)),
+        ("projected:0.02", ProjectedDescent(step=0.02)),
     ],
 )
 def test_our_own_by_name(name, expected):
@@ -114,6 +121,9 @@ def test_the_numbers_of_a_name_are_the_arguments_of_optax():
         ("stochastic:0.1:nan", "nan samples"),
         ("stochastic:0.1:0", "0 samples"),
         ("flow:-1", "the time of the flow is -1.0"),
+        ("second-gd:0.1:0", "the gradient_threshold of Algorithm 2 is 0.0"),
+        ("hessian-descent:-1", "the step of Hessian descent is -1.0"),
+        ("projected:inf", "the step of projected descent is inf"),
         ("newton-tr:nan", "radii are nan"),
         ("nosuch:thing", "No module named 'nosuch'"),
         ("nosuch.py:thing", "there is no file nosuch.py"),

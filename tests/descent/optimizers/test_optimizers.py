@@ -1,5 +1,6 @@
 """Every optimiser: it ends where it should, it counts what it uses, and it is the algorithm that its name says."""
 
+import dataclasses
 import functools
 import itertools
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from earnshaw.descent import (
     optimizer,
 )
 from earnshaw.errors import InputError
+from earnshaw.experiments import Runs
 from earnshaw.landscapes import landscape
 from earnshaw.numerics import lane_keys
 from earnshaw.problems import TwoLayer, standard_teacher
@@ -36,9 +38,10 @@ STARTS = Xavier().draw(SIX, 0, LANES)
 ADAM, LBFGS, MOMENTUM = optimizer("adam:0.01"), optimizer("lbfgs"), optimizer("momentum:0.05:0.9")
 
 
-def run(descent, lanes=LANES, batch=8, **stopping):
-    starts = Xavier().draw(SIX, 0, np.asarray(lanes))
-    return descend(SIX, descent, Stopping(**stopping), starts, np.asarray(lanes), batch)[0]
+def run(descent, lanes=LANES, batch=8, starts=None, **stopping):
+    lanes = np.asarray(lanes)
+    starts = Xavier().draw(SIX, 0, lanes) if starts is None else starts
+    return Runs.of_ledger(SIX, lanes, descend(SIX, descent, Stopping(**stopping), starts, lanes, batch)[0])
 
 
 def begin(descent, energy, points):
@@ -408,7 +411,7 @@ def test_a_run_that_trembles_is_finished_by_plain_descent():
     lanes = np.array([544, 592])
     minima = run(GradientDescent(), lanes=lanes).weights
     descent = StochasticDescent(step=0.01, samples=16, decay=1e9)
-    runs = descend(SIX, descent, Stopping(max_steps=12_000), minima, lanes, 8)[0]
+    runs = run(descent, lanes, starts=minima, max_steps=12_000)
     assert runs.steps.tolist() == [12_000, 12_000], "the steps are the optimiser's own"
     assert (np.linalg.norm(runs.last_weights - minima, axis=(1, 2)) > 1e-3).all(), "it trembles"
     assert runs.outcomes == {"SPURIOUS": 2}
@@ -425,13 +428,6 @@ def test_stochastic_descent_refuses_a_step_function():
 # ---- a lane and its company -----------------------------------------------------------------------------------------------
 
 
-def same(first, second):
-    return all(
-        np.array_equal(getattr(first, name), getattr(second, name), equal_nan=True)
-        for name in type(first).array_names()
-    )
-
-
 def agree(found, expected):
     """Whether runs have the same fates, and the same end where that was polished."""
     assert np.array_equal(found.outcome, expected.outcome)
@@ -442,7 +438,7 @@ def agree(found, expected):
 def test_adam_computes_the_same_bits_in_any_order_and_the_same_fates_in_any_company():
     runs, descent = ended("adam:0.01"), optimizer("adam:0.01")
     order = np.array([7, 2, 0, 5, 6, 1, 3, 4])
-    assert same(run(descent, lanes=LANES[order], max_steps=30_000), runs[order])
+    assert run(descent, lanes=LANES[order], max_steps=30_000) == runs[order]
     for batch, lanes in ((8, [6, 1]), (3, [6, 7, 0])):
         agree(run(descent, lanes=LANES[lanes], batch=batch, max_steps=30_000), runs[lanes])
 
@@ -486,4 +482,4 @@ def test_bad_settings_are_refused(kind, settings, message):
 )
 def test_the_record_tells_settings_apart(first, second):
     assert first.to_json() != second.to_json()
-    assert first.to_json() == type(first)(**{f: getattr(first, f) for f in first.__dataclass_fields__}).to_json()
+    assert first.to_json() == dataclasses.replace(first).to_json()

@@ -7,14 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, NewtonTrustRegion
+from earnshaw.descent import GradientDescent, NewtonTrustRegion, Outcome, SecondGD, Stopping, descend, optimizer
 from earnshaw.descent.newton.critical import critical_points
 from earnshaw.descent.optimizers.hessian_descent import hessian_descent, hessian_step
 from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.descent.optimizers.second_gd import second_gd
-from earnshaw.landscapes import PairEnergy
+from earnshaw.landscapes import PairEnergy, landscape
 from earnshaw.numerics import lane_keys
 from earnshaw.potentials.radial import AlmostYukawa, Variant
+from earnshaw.problems import TwoLayer
+from earnshaw.starts import Xavier
 
 
 @jax.tree_util.register_static
@@ -139,3 +141,59 @@ def test_the_librarys_descents_run_on_charges(descent):
     assert (landscape.value(state.point) < landscape.value(points) - 0.1).all()
     after = jnp.linalg.norm(landscape.gradient(state.point), axis=(1, 2))
     assert (after < 0.3 * jnp.linalg.norm(landscape.gradient(points), axis=(1, 2))).all()
+
+
+# ---- as optimisers of sweeps ---------------------------------------------------------------------------------------
+
+
+def state_after(descent, energy, points, steps):
+    state = descent.init(energy, jnp.asarray(points), jnp.ones(len(points)), jnp.zeros((len(points), 2), jnp.uint32))
+    for _ in range(steps):
+        state = descent.advance(energy, state)
+    return state
+
+
+def test_the_functions_are_loops_over_the_optimisers():
+    saddle, points = Saddle(), np.asarray(POINTS)
+    walked = state_after(optimizer("hessian-descent:0.02"), saddle, points, 3).point
+    np.testing.assert_allclose(walked, hessian_descent(saddle, POINTS, steps=3, step=0.02), atol=1e-15)
+    walked = state_after(optimizer("projected:0.1"), Bowl(), points, 5).point
+    np.testing.assert_allclose(walked, projected_descent(Bowl(), POINTS, steps=5, step=0.1), atol=1e-15)
+    walked = state_after(optimizer("second-gd:0.05:1e-5:1e-5"), saddle, points, 40)
+    ended = second_gd(saddle, POINTS, max_steps=40, step=0.05, gradient_threshold=1e-5, curvature_threshold=1e-5)
+    np.testing.assert_allclose(walked.point, ended.point, atol=1e-14)
+    assert np.array_equal(walked.steps, ended.steps)
+
+
+def test_algorithm_2_counts_what_it_tries_and_stops_by_itself():
+    descent = SecondGD(step=0.05)
+    state = state_after(descent, Saddle(), np.asarray(POINTS), 400)
+    cost = descent.evaluations(state, np.full(3, 400))
+    assert not np.asarray(state.active).any()
+    assert np.array_equal(cost.gradients, np.asarray(state.steps) + 1), "the step that did not gain was tried, too"
+    assert (cost.gradients < 400).all()
+    assert cost.hessians[0] >= 2, "one to leave the saddle, one that found nothing to gain at the minimum"
+
+
+def test_half_a_scale_is_half_a_step():
+    energy = landscape(TwoLayer(np.eye(3)))
+    points = jnp.asarray(np.repeat(np.random.default_rng(0).normal(size=(1, 3, 3)), 2, axis=0))
+    for name in ("second-gd:0.1", "hessian-descent:0.1", "projected:0.1"):
+        descent = optimizer(name)
+        state = descent.init(energy, points, jnp.array([1.0, 0.5]), jnp.zeros((2, 2), jnp.uint32))
+        moved = np.asarray(jax.jit(descent.advance)(energy, state).point - points)
+        assert np.linalg.norm(moved[0]) > 1e-4
+        np.testing.assert_allclose(moved[1], 0.5 * moved[0], atol=1e-14)
+
+
+@pytest.mark.slow
+def test_the_papers_algorithms_run_in_sweeps():
+    """Projected descent is gradient descent where every point is allowed; the others are finished by it."""
+    problem, lanes = TwoLayer(np.eye(3)), np.arange(4)
+    starts = Xavier().draw(problem, 0, lanes)
+    plain = descend(problem, GradientDescent(), Stopping(), starts, lanes, 8)[0]
+    for name in ("projected:0.1", "second-gd", "hessian-descent:0.1"):
+        ledger = descend(problem, optimizer(name), Stopping(max_steps=2000), starts, lanes, 8)[0]
+        assert (ledger.outcome == Outcome.GLOBAL.code).all(), name
+        if name == "projected:0.1":
+            np.testing.assert_allclose(ledger.points, plain.points, atol=1e-9)

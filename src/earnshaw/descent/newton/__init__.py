@@ -1,1 +1,1 @@
-"""Newton's method: the last mile, critical points of any kind, and where a creeping run will end."""
+"""Newton's method: the last mile, critical points of any kind, tips, and where a creeping run will end."""

@@ -132,7 +132,8 @@ def _extreme_eigenvalues(diagonal: jax.Array, beside: jax.Array) -> tuple[jax.Ar
     """Return the smallest and largest eigenvalue of symmetric tridiagonal matrices, by counting signs (Sturm).
 
     Six rounds of 64 trial shifts each narrow the Gershgorin interval to 1e-11 of its length. Unlike a call into
-    LAPACK, this does not depend on the number of threads.
+    LAPACK, this does not depend on the number of threads. (``jax.scipy.linalg.eigh_tridiagonal`` bisects too, to the last
+    digit, but one shift at a time: for the two lanes of a Newton test it takes five times as long.)
     """
     size = jnp.abs(jnp.pad(beside, ((0, 1), (0, 0)))) + jnp.abs(jnp.pad(beside, ((1, 0), (0, 0))))
     low, high = jnp.min(diagonal - size, 0), jnp.max(diagonal + size, 0)

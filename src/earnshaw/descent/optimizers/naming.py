@@ -139,8 +139,10 @@ def _of_optax(given: str) -> Descent:
             raise InputError(
                 f"the optimiser {given!r} keeps the fraction {fraction} of its velocity; use 0 <= FRACTION < 1"
             )
-        chosen = optax.sgd(step, momentum=fraction, nesterov=kind == "nesterov")
-        return Optax(name=f"{kind}:{step!r}:{fraction!r}", transformation=chosen)
+        full = f"{kind}:{step!r}:{fraction!r}"
+        if given != full:
+            return _of_optax(full)
+        return Optax(name=full, transformation=optax.sgd(step, momentum=fraction, nesterov=kind == "nesterov"))
     try:
         chosen = getattr(optax, kind)(*(int(text) if text.isdecimal() else float(text) for text in rest))
     except Exception as error:  # whatever optax says to these arguments
