@@ -12,8 +12,7 @@ import numpy as np
 
 from earnshaw.descent import Descent, Outcome
 from earnshaw.experiments.runs import Runs
-from earnshaw.landscapes import lane_landscape
-from earnshaw.landscapes.base import Landscape
+from earnshaw.landscapes import landscape, lane_landscape
 from earnshaw.numerics import proportion_interval
 from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
@@ -100,24 +99,21 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
     Usually called with ``runs.spurious``. Members are indices of runs: ``runs.of(family.members)`` are its runs. The seed
     matters only where every run has a teacher of its own.
     """
-    energy = lane_landscape(runs.problem, seed, runs.run)
     problem = runs.problem
+    names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
     with one_blas_thread():
-        standard = np.asarray(energy.standard(jnp.asarray(runs.weights)))
-        names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
-        found = group(problem.symmetry, standard, runs.value, runs=runs.run, scale=problem.scale, describe=names)
-        places = {int(run): place for place, run in enumerate(runs.run)}
-        return [
-            dataclasses.replace(
-                family, min_eigenvalue=_smallest(energy.take(places[int(family.members[0])]), family.weights)
-            )
-            for family in found
-        ]
+        points = runs.weights
+        if problem.symmetry is not None:
+            points = np.asarray(landscape(problem).standard(jnp.asarray(points)))
+        found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
+        return [dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family)) for family in found]
 
 
-def _smallest(energy: Landscape, point: np.ndarray) -> float:
+def _smallest(runs: Runs, seed: int, family: Family) -> float:
     """Return the Hessian's smallest eigenvalue (in one dimension more, for two layers), without the flat directions that every point has."""
-    spectrum = np.asarray(energy.spectrum(jnp.asarray(point), extra_dimension=True))
+    first = runs.of(family.members[:1])
+    energy = lane_landscape(runs.problem, seed, first.run, first.extra).take(0)
+    spectrum = np.asarray(energy.spectrum(jnp.asarray(family.weights), extra_dimension=True))
     return float(spectrum[np.argsort(np.abs(spectrum), kind="stable")[energy.gauge :]].min())
 
 

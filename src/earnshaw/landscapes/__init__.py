@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -56,9 +57,12 @@ landscape.register(ConvNet, ConvNetLandscape.of)
 landscape.register(Charges, charge_landscape)
 
 
-def lane_landscape(problem: Problem, seed: int, lanes: np.ndarray) -> Any:
-    """Return the landscape of some runs of a problem: the one of all, or a batch where every run has its own teacher."""
-    return random_landscape(problem, seed, lanes) if isinstance(problem, RandomConvNets) else landscape(problem)
+def lane_landscape(problem: Problem, seed: int, lanes: np.ndarray, own: Mapping[str, np.ndarray] | None = None) -> Any:
+    """Return the landscape of some runs of a problem: the one of all, or a batch where every run has its own teacher.
+
+    ``own`` is what :meth:`Landscape.own_data` gave for these runs, if that is at hand.
+    """
+    return random_landscape(problem, seed, lanes, own) if isinstance(problem, RandomConvNets) else landscape(problem)
 
 
 @landscape.register

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import jax
 import numpy as np
@@ -31,9 +32,11 @@ def teachers(problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) ->
     return _units(normals[:, :p]), mean + math.sqrt(max(1 - problem.ratio**2 / k, 0.0)) * contrast
 
 
-def random_landscape(problem: RandomConvNets, seed: int, lanes: np.ndarray) -> ConvNetLandscape:
-    """Return the landscape of these lanes, each with its own teacher."""
-    filters, outputs = teachers(problem, seed, lanes)
+def random_landscape(
+    problem: RandomConvNets, seed: int, lanes: np.ndarray, own: Mapping[str, np.ndarray] | None = None
+) -> ConvNetLandscape:
+    """Return the landscape of these lanes, each with its own teacher, drawn or at hand."""
+    filters, outputs = (own["filters"], own["outputs"]) if own else teachers(problem, seed, lanes)
     return ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
 
 
