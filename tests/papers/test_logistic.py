@@ -1,9 +1,11 @@
+import itertools
 import json
 import types
 
 import numpy as np
 import pytest
 
+from earnshaw.experiments.logistic import MEASUREMENTS
 from earnshaw.papers import Reproduction, Source
 from earnshaw.papers.logistic import curvature, samples, starts
 from earnshaw.problems.logistic import Labels
@@ -31,7 +33,7 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
         good = problem.samples >= 400 * problem.dimension
         return samples.Consensus(1e-3 if good else 1.0, 0.3, 1.0 if good else 5.0)
 
-    monkeypatch.setattr(samples, "consensus", fake)
+    monkeypatch.setitem(MEASUREMENTS, "consensus", fake)
     how = Reproduction(out=tmp_path, quick=True, progress=lambda share, what: heard.append((share, what)))
     rows = samples.figure3(how)
     assert all(row.ok for row in rows)
@@ -39,12 +41,16 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
     assert [row.source for row in rows[:4]] == [Source.READ_OFF, Source.MEASURED, Source.READ_OFF, Source.LIMIT]
     shares = [share for share, _ in heard]
     assert shares == sorted(shares)
-    assert heard[-1] == (pytest.approx(1.0), "figure3-d60-n8000 4/4")
-    assert heard[3][0] == pytest.approx(20 * 2000 / sum(g.dimension * sum(g.samples) for g in samples.FIGURE_3_QUICK))
+    assert heard[-1][0] == pytest.approx(1.0)
+    names = {f"K3-d{grid.dimension}-n{n}" for grid in samples.FIGURE_3_QUICK for n in grid.samples}
+    assert {what for _, what in heard} == {"", *names}
+    total = 4 * sum(grid.dimension * sum(grid.samples) for grid in samples.FIGURE_3_QUICK)
+    steps = {round((after - before) * total) for before, after in itertools.pairwise(shares)}
+    assert steps == {grid.dimension * n for grid in samples.FIGURE_3_QUICK for n in grid.samples}, "shares of the work"
     count = len(calls)
     samples.figure3(how)
     assert len(calls) == count, "finished settings are not computed again"
-    monkeypatch.setattr(samples, "consensus", lambda problem, starts: samples.Consensus(1.0, 0.3, 5.0))
+    monkeypatch.setitem(MEASUREMENTS, "consensus", lambda problem, starts: samples.Consensus(1.0, 0.3, 5.0))
     bad = samples.figure3(Reproduction(out=tmp_path / "other", quick=True, runs=20))
     assert [row.setting for row in bad if not row.ok] == ["d=20, n=8000"]
     assert json.loads((tmp_path / "other" / "figure3.json").read_text())
@@ -59,9 +65,9 @@ def test_figure_4_tells_the_slope(tmp_path, monkeypatch):
 
         return fake
 
-    monkeypatch.setattr(samples, "estimate", falling(-0.5))
+    monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.5))
     assert all(row.ok for row in samples.figure4(Reproduction(out=tmp_path / "a", quick=True)))
-    monkeypatch.setattr(samples, "estimate", falling(-0.25))
+    monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.25))
     assert not all(row.ok for row in samples.figure4(Reproduction(out=tmp_path / "b", quick=True)))
 
 
@@ -86,12 +92,12 @@ def test_starts_are_counted_and_compared(tmp_path, monkeypatch):
         best = random - (problem.seed == 0) if (problem.neurons, problem.samples) != (6, 5000) else random // 2
         return starts.StartContest(random, best, problem.seed > 0, 2, 0)
 
-    monkeypatch.setattr(starts, "contest", fake)
+    monkeypatch.setitem(MEASUREMENTS, "contest", fake)
     rows = starts.starts(Reproduction(out=tmp_path, quick=True))
     assert all(row.ok for row in rows)
     assert [row.ours for row in rows[:2]] == [pytest.approx(100 * 23 / 24), 50.0]
     assert [(row.reference, row.source) for row in rows[:2]] == [(95.0, Source.LIMIT), (75.0, Source.MEASURED)]
-    monkeypatch.setattr(starts, "contest", lambda problem, random: starts.StartContest(random, 2, True, 2, 0))
+    monkeypatch.setitem(MEASUREMENTS, "contest", lambda problem, random: starts.StartContest(random, 2, True, 2, 0))
     assert not any(row.ok for row in starts.starts(Reproduction(out=tmp_path / "bad", quick=True)))
     assert (tmp_path / "starts.svg").exists()
 

@@ -70,7 +70,7 @@ def _electrons(path: Path, quick: bool, progress: Progress) -> str:
     problem = Charges(places, electrons=len(start), electron_charges=moving, law=law)
     trajectory = dynamics(problem, start, Integration(stored=1000 if quick else 20_000))
     draw(trajectory, path, frames=6 if quick else 100, still=-1, progress=progress)
-    first, last = trajectory.energies[[0, -1]]
+    first, last = trajectory.energies[[0, -1]].round(12) + 0.0  # without the rounding of a sum that is 0
     return f"{len(trajectory.captures)} of {problem.electrons} electrons reach a proton; loss {first:.3g} to {last:.3g}"
 
 
