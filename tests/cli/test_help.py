@@ -107,7 +107,7 @@ def test_names_to_complete_are_those_that_work():
     from earnshaw.starts import start
 
     numbers = {"leaky": ":0.1", "hermite": ":3", "normal": ":0.1"}
-    ours = ("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic")
+    ours = ("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic", "second-gd")
     assert all(activation(name + numbers.get(name, "")) for name in ACTIVATIONS)
     assert all(start(name + numbers.get(name, "")) for name in STARTS)
     assert all(optimizer(name if name in ours else f"{name}:0.01") for name in OPTIMIZERS)

@@ -30,7 +30,16 @@ def test_the_optimiser_of_the_tutorial_runs_on_the_command_line(tmp_path, monkey
 def test_every_name_of_the_table_is_known(name):
     from earnshaw.descent import optimizer
 
-    numbers = {"STEP": "0.1", "FRACTION": "0.9", "RADIUS": "0.5", "TIME": "1", "TOLERANCE": "1e-6", "SAMPLES": "8"}
+    numbers = {
+        "STEP": "0.1",
+        "FRACTION": "0.9",
+        "RADIUS": "0.5",
+        "TIME": "1",
+        "TOLERANCE": "1e-6",
+        "SAMPLES": "8",
+        "ETA": "1e-4",
+        "GAMMA": "0.01",
+    }
     for word, number in numbers.items():
         name = name.replace(word, number)
     assert optimizer(name).to_json()

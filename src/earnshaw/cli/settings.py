@@ -29,6 +29,7 @@ ACTIVATIONS = (
 )
 OPTIMIZERS = (
     *("gd", "momentum", "nesterov", "lbfgs", "newton-tr", "perturbed-gd", "flow", "stochastic"),
+    *("second-gd", "hessian-descent", "projected"),
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")

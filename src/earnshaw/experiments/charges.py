@@ -15,6 +15,7 @@ from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_
 from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.descent.optimizers.second_gd import second_gd
 from earnshaw.landscapes import OnSphere, PairEnergy
+from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials import Hermite
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb
 from earnshaw.problems.charges import random_protons, spread
@@ -126,7 +127,7 @@ def saddles(
     positions, moving = map(np.asarray, landscape.split(end.point))
     apart = np.linalg.norm(positions[:, :, None] - np.concatenate([positions, places], 1)[:, None], axis=-1)
     apart[:, np.arange(electrons), np.arange(electrons)] = np.inf
-    found = np.asarray(end.gradient_norm) < 0.5e-12
+    found = 2 * np.asarray(end.gradient_norm) < TOLERANCES.critical_gradient  # of G = 2 F
     found &= (np.abs(moving).min(1) > 1e-3) & (apart.min((1, 2)) > radius)
     hessian = 2 * np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
     blocks = hessian.reshape(-1, electrons, d + 1, electrons, d + 1)
@@ -169,10 +170,11 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
     start /= np.linalg.norm(start, axis=-1, keepdims=True)
     energy = PairEnergy.among(Hermite(degree), bases, charges, students=1)
     point = energy.join(jnp.asarray(start), energy.field(jnp.asarray(start))[0])
-    cosines = np.zeros(count)
+    cosines, there = np.zeros(count), np.zeros(count, dtype=bool)
     for _ in range(20):
         point = projected_descent(OnSphere(energy), point, steps=10_000, step=0.2)
         cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, :-1], bases)).max(1)
-        if (cosines > 1 - 1e-8).all():
+        there = cosines > 1 - TOLERANCES.at_teacher
+        if there.all():
             break
-    return Powers(count, int(np.sum(cosines > 1 - 1e-8)), float(1 - cosines.min()))
+    return Powers(count, int(there.sum()), float(1 - cosines.min()))

@@ -11,6 +11,7 @@ import numpy as np
 from earnshaw.descent.optimizers.projected import projected_descent
 from earnshaw.landscapes import PairEnergy
 from earnshaw.landscapes import circle as on_circle
+from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials.radial import Circle, turned
 
 
@@ -45,7 +46,7 @@ def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: i
     for shorter in (10, 100):
         point = projected_descent(energy, point, steps=steps // 4, step=2 * step / shorter)
     ends = np.asarray(point)[..., 0]
-    reach = 4 / math.pi * step / 100 * 2 * protons + 1e-9  # how far the last steps go to and fro
+    reach = 4 / math.pi * step / 100 * 2 * protons + TOLERANCES.circle_reach  # how far the last steps go to and fro
     explained = [_explain(ends[lane], fixed[lane], reach) for lane in range(runs)]
     paired = [lane for lane, found in enumerate(explained) if found is not None and found[0]]
     at_global = sum(found is not None and not found[0] for found in explained)
@@ -104,7 +105,8 @@ def _flat_among(protons: np.ndarray, ends: list, turn: float = 1e-6) -> int:
     angles = np.stack([snapped for _, snapped in ends])[:, None] + moves
     values = np.asarray(_energy(protons[:, None]).value(jnp.asarray(angles)[..., None]))
     rise = values - values[:, :1]
-    return int(((rise >= -1e-12).all(1) & (np.abs(rise[:, 1 + 2 * k :]) < 1e-12).all(1)).sum())
+    flat, none = np.abs(rise[:, 1 + 2 * k :]) < TOLERANCES.circle_rise, rise >= -TOLERANCES.circle_rise
+    return int((none.all(1) & flat.all(1)).sum())
 
 
 @dataclass(frozen=True)
@@ -122,5 +124,5 @@ def node_minima(instances: int, protons: int, seed: int) -> NodeMinima:
     charges = np.stack([rng.uniform(-1, 1, protons) for rng in rngs])
     places, minima = on_circle.node_minima(PairEnergy.among(Circle(), angles[..., None], charges, students=1))
     distance = jnp.abs(turned(2 * (places[..., None] - angles[..., None, :]))).min(-1) / 2
-    at_teacher = np.asarray(minima & (distance < 1e-12))
+    at_teacher = np.asarray(minima & (distance < TOLERANCES.circle_rise))
     return NodeMinima(int(np.asarray(minima).sum()), int(at_teacher.sum()))

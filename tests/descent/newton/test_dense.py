@@ -52,7 +52,7 @@ def test_a_budget_counts_steps_and_small_gradients():
     descent = GradientDescent(step=20.0, check_every=20)
 
     def run(starts):
-        lanes, judge = np.arange(len(starts)), BudgetJudge(stopping, 1e-10)
+        lanes, judge = np.arange(len(starts)), BudgetJudge(stopping=stopping, gradient=1e-10)
         work = Lanes(landscape=risk, descent=descent, judge=judge, starts=starts, indices=lanes, batch=len(lanes))
         return run_lanes(work)[0]
 

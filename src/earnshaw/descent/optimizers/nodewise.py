@@ -1,4 +1,8 @@
-"""Algorithm 3 of Panigrahy et al., one neuron after the other: as printed, and in the log domain, where it works."""
+"""Algorithm 3 of Panigrahy et al., one neuron after the other: as printed, and in the log domain, where it works.
+
+It places a neuron, leaves it there and turns to the next: there is no step of a whole point, and so it is a function and
+no :class:`~earnshaw.descent.Descent`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,7 @@ import jax.numpy as jnp
 
 from earnshaw.descent.optimizers.second_gd import second_gd
 from earnshaw.landscapes import PairEnergy
-
-CREDIBLE = 1e-10  # a field below this share of its terms may be rounding
+from earnshaw.numerics import TOLERANCES
 
 
 @functools.partial(
@@ -38,7 +41,7 @@ def _best_start(node: PairEnergy, candidates: jax.Array) -> jax.Array:
     size = jnp.abs(node.field(candidates)[0])
     terms = dataclasses.replace(node, charges=-jnp.abs(node.charges)).field(candidates)[0]
     share = size / jnp.where(terms > 0, terms, 1.0)
-    meant = share > CREDIBLE
+    meant = share > TOLERANCES.credible_field
     score = jnp.where(meant, size, jnp.where(jnp.any(meant, -1, keepdims=True), 0.0, share))
     best = jnp.argmax(score, -1)[:, None, None]
     return jnp.take_along_axis(candidates, best, -2)
