@@ -48,7 +48,7 @@ class Base:
         nothing = {"claims": dict.fromkeys(convexity.CLAIMS, 1.0), "hint": {"shift": shift}}
         self.document = dict(build("convexity", problem.to_json(), center, nothing, {}).document)
         self.problem = problem
-        read = convexity.Document(problem.activation, problem.x, problem.y, center.tolist(), {}, shift)
+        read = convexity.Document(problem.activation.name, problem.x, problem.y, center.tolist(), {}, shift)
         with precision(convexity.PRECISION):
             self.sample = convexity.Sample(read)
             change, growth = self.sample.change()
@@ -178,7 +178,7 @@ def data_cases(base):
         array[place] += change
         return array
 
-    others = [name for name in ACTIVATIONS if name != problem.activation]
+    others = [name for name in ACTIVATIONS if name != problem.activation.name]
     n, d, k = problem.samples, problem.dimension, problem.neurons
     cases = {
         "an input moved": base.about(x=packed(moved(x, (3, 1), 1e-6))),

@@ -35,7 +35,7 @@ def risk_of(problem):
     """The risk of a data set as a function of a list of mpmath numbers, from its definition."""
     x = [[mp.mpf(float(a)) for a in row] for row in problem.x]
     y = [mp.mpf(float(a)) for a in problem.y]
-    d, k, phi = problem.dimension, problem.neurons, PHI[problem.activation]
+    d, k, phi = problem.dimension, problem.neurons, PHI[problem.activation.name]
 
     def risk(flat):
         rows = [flat[j * d : j * d + d] for j in range(k)]
@@ -70,7 +70,7 @@ def test_the_checkers_bounds_hold_against_many_digits(activation, precise, conve
 
 
 def risk_errors(problem, weights):
-    phi = PHI[problem.activation]
+    phi = PHI[problem.activation.name]
     values = [[float(phi(mp.mpf(float(z)))) for z in row] for row in problem.x @ weights.T]
     return np.mean(values, axis=1) - problem.y
 
@@ -198,10 +198,14 @@ def test_the_fourth_moment_bound_is_above_every_sample_and_near_three():
     assert abs(convexity._fourth_moment(spike)[0] - 4.0) < 1e-9  # one row: max (p.x)^4 / 4
 
 
+def steep(z):
+    return 0.5 + 0.5 * np.tanh(3.0 * np.asarray(z))
+
+
 def test_mistakes_are_explained():
     weights, problem, _ = setting(n=50)
     with pytest.raises(InputError, match="sigmoid, unit-tanh, unit-erf"):
-        prove(Data(problem.x, problem.y, 2, "mine:function"), weights)
+        prove(Data(problem.x, problem.y, 2, steep), weights)
     with pytest.raises(InputError, match="give 2 rows of 5 numbers"):
         prove(problem, weights[:1])
     with pytest.raises(InputError, match="NaN"):

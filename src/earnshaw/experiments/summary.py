@@ -155,9 +155,10 @@ def summarise(runs: Runs, found: list[Family], setting: Setting, start: Start, s
 
 
 def optimizer_name(descent: Descent) -> str:
-    """Return what a table calls an optimiser: its name, or its kind with the numbers that it was given."""
+    """Return what a table calls an optimiser: its name, or its kind with the numbers that it was given, none of them rounded."""
     record = descent.to_json()
     if "name" in record:
         return str(record["name"])
-    numbers = [f"{float.fromhex(value):g}" for value in record.values() if str(value).startswith("0x")]
+    numbers = [float.fromhex(value) for value in record.values() if str(value).startswith("0x")]
+    numbers = [f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in numbers]
     return ":".join([str(record.get("kind", type(descent).__name__)), *numbers])
