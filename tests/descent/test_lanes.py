@@ -176,7 +176,7 @@ def test_the_papers_value_test_is_not_used_where_it_says_nothing(problem):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("k", "n"), [(6, 6), (10, 10), (10, 11)])
+@pytest.mark.parametrize(("k", "n"), [(6, 6), (10, 10), pytest.param(10, 11, marks=pytest.mark.nightly)])
 def test_the_early_rule_and_the_papers_rule_agree_on_every_run(k, n):
     problem = TwoLayer(standard_teacher(k), students=n)
     early = sweep(problem, runs=300, seed=0)

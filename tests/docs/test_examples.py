@@ -21,6 +21,11 @@ SLOW_EXAMPLES = {
     "own_optimizer.py",
     "own_teacher.py",
 }
+NIGHTLY_EXAMPLES = {
+    "own_activation.py",
+    "own_optimizer.py",
+    "own_teacher.py",
+}  # the pages of these names run every time
 EXPECTED = {
     "charges.py": "every proton found in 50 of 50 instances",
     "convnet.py": "PROVED_SADDLE",
@@ -47,6 +52,7 @@ def examples() -> list:
     """Return the example scripts."""
     scripts = sorted((REPOSITORY / "examples").glob("*.py"))
     marks = {name: [pytest.mark.slow] for name in SLOW_EXAMPLES}
+    marks |= {name: [pytest.mark.slow, pytest.mark.nightly] for name in NIGHTLY_EXAMPLES}
     return [pytest.param(file, marks=marks.get(file.name, []), id=file.name) for file in scripts]
 
 

@@ -23,6 +23,7 @@ def cost_of_an_average(size):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_all_but_one_copy_and_the_last_averages_the_rest():
     teacher = ortho_group.rvs(5, random_state=0)
     problem = TwoLayer(teacher, students=3, activation="erf", trainable_output=True)

@@ -55,6 +55,7 @@ def test_twenty_neurons_are_checked():
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_forty_neurons_are_checked():
     result = check(prove(TwoLayer(np.eye(40)), weights(40)))
     assert result.verified, result.reason
