@@ -5,6 +5,7 @@ make one particular inequality the only one that fails. Each case below names th
 `accepted` are the opposite: true certificates with no room left, which a checker that is too strict would reject.
 """
 
+import copy
 import json
 from math import inf, nextafter
 
@@ -12,16 +13,75 @@ import numpy as np
 from flint import arb
 
 from earnshaw.problems import TwoLayer
+from earnshaw.proof import prove
 from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.eigen import guess_least
 from earnshaw.proof.minimum import prove_minimum
 from earnshaw.proof.trusted.balls import exact, norm, precision
+from earnshaw.proof.trusted.reading import seal
 from earnshaw.proof.trusted.relu import Point
 
 EYE = np.eye(6)
 TINY = 1e-9
+
+
+def symmetric_point(k, a, b, c, d, e):
+    """A point of type S_{k-1}: `a` on the diagonal, `b` off it, `c` odd column, `d` odd row, `e` the corner."""
+    weights = np.full((k, k), b)
+    np.fill_diagonal(weights, a)
+    weights[:-1, -1], weights[-1, :-1], weights[-1, -1] = c, d, e
+    return weights
+
+
+def minimum_point():
+    """The published k = n = 6 minimum, to eight digits."""
+    return symmetric_point(6, 0.98670382, -0.0504134, 0.30801099, 0.22451581, -0.60151192)
+
+
+def small_saddle():
+    """A saddle at k = n = 3 whose only negative eigenvalue is simple and nearly the smallest in modulus.
+
+    With more negative eigenvalues |A| would be so large that Newton-Kantorovich alone implies the curvature condition,
+    and a checker without that condition could not be told apart.
+    """
+    weights = np.full((3, 3), 0.659453093038095)
+    np.fill_diagonal(weights, -0.31818006961015377)
+    return prove(TwoLayer(np.eye(3)), weights)
+
+
+class Forger:
+    """Edits certificates and seals them again, as an adversary would."""
+
+    def __init__(self, documents):
+        self.documents = documents
+
+    def edited(self, kind, **edits):
+        """Return the document of `kind` with `claims__F_ge=...` style edits; floats become hex floats."""
+        document = copy.deepcopy(dict(self.documents[kind]))
+        for path, value in edits.items():
+            place, *rest = path.split("__")
+            new = value.hex() if isinstance(value, float) else value
+            if rest:
+                document[place] = {**document[place], rest[0]: new}
+            else:
+                document[place] = new
+        return document
+
+    def number(self, kind, path):
+        section = self.documents[kind]
+        for part in path.split("__"):
+            section = section[part]
+        return float.fromhex(section)
+
+    @staticmethod
+    def sealed(document):
+        document = {**document, "sha256": seal(document)}
+        return json.dumps(document).encode()
+
+    def forged(self, kind, **edits):
+        return self.sealed(self.edited(kind, **edits))
 
 
 class _Base:
@@ -467,6 +527,14 @@ def everything(forger, minimum_weights, saddle_weights):
     return bad, {**accepted(forger, minimum_weights), "saddle in a wide ball": sound}
 
 
+def all_cases():
+    """Return (must be rejected, must be accepted) of the ReLU landscape, proved anew."""
+    minimum, saddle = prove(TwoLayer(EYE), minimum_point()), small_saddle()
+    certificates = {**minimum.certificates, **saddle.certificates}
+    forger = Forger({kind: certificate.document for kind, certificate in certificates.items()})
+    return everything(forger, minimum.point.weights, saddle.point.weights)
+
+
 def calculus_holds(balls, relu, rejected):
     """Call the calculus of a (mutated) checker where certificates cannot reach; say what is wrong, or None."""
     with balls.precision(64):
@@ -504,7 +572,7 @@ def reading_holds(reading, forger):
     problem = forger.documents["minimum"]["problem"]
     one = {**problem, "n": True, "k": 1, "target": problem["target"][:1]}
     try:
-        reading.parse(forger.forged("minimum", problem=one, center=forger.documents["minimum"]["center"][:1]))
+        reading.parse(forger.forged("minimum", problem=one, center=forger.documents["minimum"]["center"][:1]), 1.0)
     except reading.Rejected:
         return None
     return "true is read as 1"

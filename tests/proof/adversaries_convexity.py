@@ -8,8 +8,11 @@ it larger rejects a tight certificate.
 import base64
 import copy
 import json
+import sys
+from fractions import Fraction
 from types import SimpleNamespace
 
+import mpmath as mp
 import numpy as np
 from flint import arb
 from scipy.optimize import least_squares
@@ -347,3 +350,228 @@ def rounding_counts(convexity):
             if not (sample.change()[0] > change * 1.0001 if kind == 2 else sample.curvature() < curvature * 0.99):
                 return f"roundings of kind {kind} do not count"
     return None
+
+
+def a_true_one():
+    return Base(*problem_and_center("sigmoid")).good
+
+
+WORDS = (
+    "strictly convex risk of a data set (n = 25, d = 2, K = 2, {activation}): the Hessian is >= # I at the center and positive "
+    "definite nearer than # to it, where there is at most one stationary point"
+)
+
+
+def sentences(said):
+    """For each activation cases that compare the sentence, number by number, with its certificate."""
+    cases = {}
+    for activation in ACTIVATIONS:
+        base = Base(*problem_and_center(activation))
+        words, numbers = WORDS.format(activation=activation), [(base.lam, False), (base.outer, False)]
+        inside, within = [*numbers, (base.inner, True)], "; a strict minimum lies within # of the center"
+        alone = base.claimed(minimiser_within=None)
+        cases[f"sentence: convexity {activation}"] = lambda c, d=base.good, w=words + within, n=inside: said(c.check_bytes(d)[2], w, n)
+        cases[f"sentence: convexity {activation}, no minimiser"] = lambda c, d=alone, w=words, n=numbers: said(c.check_bytes(d)[2], w, n)
+    return cases
+
+
+PHI = {
+    "sigmoid": lambda z: 1 / (1 + mp.exp(-z)),
+    "unit-tanh": lambda z: (1 + mp.tanh(z)) / 2,
+    "unit-erf": lambda z: (1 + mp.erf(z)) / 2,
+}
+SIZES = {
+    "sigmoid": (2 / mp.mpf(8), 1 / (6 * mp.sqrt(3)), mp.mpf(1) / 8),
+    "unit-tanh": (mp.mpf(1) / 2, 2 / (3 * mp.sqrt(3)), mp.mpf(1)),
+    "unit-erf": (1 / mp.sqrt(mp.pi), mp.sqrt(2 / (mp.e * mp.pi)), 2 / mp.sqrt(mp.pi)),
+}
+
+
+class Precise:
+    """The numbers of the theorem for one data set, from their definitions at 30 digits."""
+
+    def __init__(self, activation, x, y, center, shift):
+        n, d, k = len(x), x.shape[1], len(center)
+        rows = mp.matrix(x.tolist())
+        inputs = rows * mp.matrix(center.tolist()).T
+        towers = [[[mp.diff(PHI[activation], inputs[i, j], order) for order in (0, 1, 2)] for j in range(k)] for i in range(n)]
+        errors = [mp.fsum(t[0] for t in tower) / k - mp.mpf(float(y[i])) for i, tower in enumerate(towers)]
+        gradient, hessian = mp.matrix(k * d, 1), mp.matrix(k * d)
+        for i, tower in enumerate(towers):
+            pull = mp.matrix([t[1] * rows[i, a] for t in tower for a in range(d)])
+            gradient += errors[i] * pull / (n * k)
+            hessian += pull * pull.T / (n * k**2)
+            for j, t in enumerate(tower):
+                for a in range(d):
+                    for b in range(d):
+                        hessian[j * d + a, j * d + b] += errors[i] * t[2] * rows[i, a] * rows[i, b] / (n * k)
+        self.slopes = [[t[1] for t in tower] for tower in towers]
+        self.bends = [[errors[i] * t[2] for t in tower] for i, tower in enumerate(towers)]
+        self.squares = [[e**2] for e in errors]
+        self.gradient, self.curvature = mp.norm(gradient, 2), mp.eigsy(hessian, eigvals_only=True)[0]
+        second, weighted = mp.matrix(d), mp.matrix(d)
+        size = d * (d + 1) // 2
+        fourth = mp.matrix(size)
+        for i in range(n):
+            row = rows[i, :]
+            second += row.T * row / n
+            weighted += errors[i] ** 2 * (row.T * row) / n
+            pairs = [(row[a] * row[b] * (1 if a == b else mp.sqrt(2))) for a in range(d) for b in range(a, d)]
+            fourth += mp.matrix(pairs) * mp.matrix(pairs).T
+        unit = mp.matrix([1 if a == b else 0 for a in range(d) for b in range(a, d)])
+        top = mp.eigsy(fourth - mp.mpf(shift) * unit * unit.T, eigvals_only=True)[size - 1]
+        self.fourth = (top + mp.mpf(shift)) / n
+        s2, se = (mp.eigsy(matrix, eigvals_only=True)[d - 1] for matrix in (second, weighted))
+        c1, c2, c3 = SIZES[activation]
+        self.change = 3 * c1 * c2 * mp.sqrt(s2 * self.fourth) / mp.mpf(k) ** 1.5 + c3 * mp.sqrt(se * self.fourth) / k
+        self.growth = c1 * c3 * self.fourth / mp.mpf(k) ** 1.5
+
+
+def exact_sizes(activation):
+    """c1, c2, c3 at 60 digits."""
+    with mp.workdps(60):
+        if activation == "unit-erf":
+            return 1 / mp.sqrt(mp.pi), mp.sqrt(2 / (mp.e * mp.pi)), 2 / mp.sqrt(mp.pi)
+        rate = mp.mpf(2 if activation == "unit-tanh" else 1)
+        return rate / 4, rate**2 / (6 * mp.sqrt(3)), rate**3 / 8
+
+
+def _fraction(ball):
+    mantissa, exponent = ball.mid().man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+
+
+def _side(ball, number):
+    """An exact ball less a number of mpmath."""
+    sign, mantissa, exponent, _ = number._mpf_
+    return _fraction(ball) - (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent
+
+
+def coarse():
+    """Cases: a radius and a minimiser that are a little too far, at so few bits that only whole balls tell."""
+    base = Base(*problem_and_center("sigmoid"))
+    lam, change, growth, eps = 0.9 * base.lam, 1.1 * base.change, 1.1 * base.growth, 1.1 * base.eps + 1e-9
+    outer = 2 * lam / (change + (change**2 + 2 * growth * lam) ** 0.5)
+    inner = outer / 2
+    gained = lam * inner - change * inner**2 / 2 - growth * inner**3 / 6
+    claims = {"curvature_ge": lam, "change_le": change, "growth_le": growth, "gradient_le": eps}
+    edits = {
+        "true": {**claims, "radius": 0.999 * outer, "minimiser_within": inner},
+        "radius": {**claims, "radius": outer * (1 + 1e-13), "minimiser_within": None},
+        "minimiser": {**claims, "gradient_le": gained * (1 + 1e-13), "radius": 0.999 * outer, "minimiser_within": inner},
+    }
+
+    def case(name, data):
+        def right(checker):
+            convexity = sys.modules[f"{checker.__name__}.convexity"]
+            with sys.modules[f"{checker.__name__}.balls"].precision(40):
+                try:
+                    convexity._check(convexity.parse(data, 1.0))
+                except checker.Rejected:
+                    return name != "true"
+            return name == "true"
+
+        return right
+
+    return {f"coarse: convexity {name}": case(name, base.claimed(**edit)) for name, edit in edits.items()}
+
+
+def limits_hold(checker, again):
+    """Numbers at the ends of what a data set may hold, and the smallest one."""
+    convexity = sys.modules[f"{checker.__name__}.convexity"]
+
+    def refused(function, *arguments):
+        try:
+            function(*arguments)
+        except checker.Rejected:
+            return True
+        return False
+
+    whole = json.loads(a_true_one())
+    most = 2.0**100
+    beyond = float(np.nextafter(most, np.inf))
+    line = {**whole["problem"], "n": 1, "d": 1, "k": 1, "x": packed(np.array([1.0])), "y": packed(np.array([0.5]))}
+    small = convexity.parse(again(whole, problem=line, center=[[most.hex()]]), 1.0)
+    return (
+        convexity.doubles(packed(np.array([most, -most])), 2, "x").tolist() == [most, -most]
+        and refused(convexity.doubles, packed(np.array([beyond])), 1, "x")
+        and refused(convexity.doubles, packed(np.array([-beyond])), 1, "x")
+        and refused(convexity.doubles, packed(np.array([1.0, 2.0])), 1, "x")
+        and refused(convexity.doubles, "\u00e9" * 12, 1, "x")
+        and small.center == [[most]]
+        and refused(convexity.parse, again(whole, problem=line, center=[[beyond.hex()]]), 1.0)
+        and refused(convexity.parse, again(whole, problem=line, center=[[(-beyond).hex()]]), 1.0)
+        and all(refused(convexity.parse, again(whole, problem={**line, name: 0}, center=[["0x1.0000000000000p+0"]]), 1.0) for name in "ndk")
+    )
+
+
+def quantities():
+    """Data sets with one, two and three neurons, some with more rows than a block, and their numbers."""
+    rng = np.random.default_rng(8)
+    for activation, n, d, k in (("sigmoid", 9, 3, 3), ("unit-tanh", 12, 2, 1), ("unit-erf", 1040, 2, 2), ("sigmoid", 30, 1, 1)):
+        x, center = rng.normal(size=(n, d)) * 2.0, rng.normal(size=(k, d))
+        y, shift = rng.random(n), 0.7 * n
+        with mp.workdps(30):
+            yield activation, x, y, center, shift, Precise(activation, x, y, center, shift)
+
+
+def quantities_hold():
+    """A case: every bound of a sample is on its side of the number, and near it."""
+    known = list(quantities())
+
+    def right(checker):
+        convexity = sys.modules[f"{checker.__name__}.convexity"]
+        balls = sys.modules[f"{checker.__name__}.balls"]
+        for bits in (24, 30, 64):  # at any precision a bound is on its side; with few bits a wrong side shows
+            with balls.precision(bits):
+                for activation, x, y, center, shift, true in known:
+                    sample = convexity.Sample(convexity.Document(activation, x, y, center.tolist(), {}, shift))
+                    change, growth = sample.change()
+                    rounded = (sample.slopes, sample.bends, sample.squares[:, None])
+                    exact = (true.slopes, true.bends, true.squares)
+                    for kind, (doubles, numbers) in enumerate(zip(rounded, exact, strict=True)):
+                        miss = max(abs(_side(arb(float(doubles[i, j])), row[j])) for i, row in enumerate(numbers) for j in range(len(row)))
+                        if not miss <= _fraction(sample.off[kind]):
+                            return False
+                    above = [(sample.gradient(), true.gradient), (change, true.change), (growth, true.growth)]
+                    if not all(ball.is_exact() and _side(ball, number) >= 0 for ball, number in above):
+                        return False
+                    if not (_side(sample.fourth_moment(), true.fourth) >= 0 >= _side(sample.curvature(), true.curvature)):
+                        return False
+                    for c, bound in zip(exact_sizes(activation), convexity.bounds(activation), strict=True):
+                        if not abs(_side(bound.mid(), c)) <= _fraction(bound.rad()):
+                            return False
+        with balls.precision(128):
+            for activation, x, y, center, shift, true in known:
+                sample = convexity.Sample(convexity.Document(activation, x, y, center.tolist(), {}, shift))
+                change, growth = sample.change()
+                pairs = [
+                    (sample.gradient(), true.gradient, 1, 1e-15),
+                    (sample.curvature(), true.curvature, -1, 1e-11),
+                    (sample.fourth_moment(), true.fourth, 1, 1e-11),
+                    (change, true.change, 1, 1e-11),
+                    (growth, true.growth, 1, 1e-11),
+                ]
+                for ball, number, side, room in pairs:
+                    truth = arb(mp.nstr(number, 26))
+                    gap, scale = side * (ball - truth), abs(truth) + (1 if room > 1e-12 else 0)
+                    if not (ball.is_exact() and gap >= -1e-22 * scale and gap <= room * scale):
+                        return False
+                for z in (-30.0, -2.5, -0.3, 0.0, 0.7, 4.0, 50.0):
+                    tower = convexity.ACTIVATIONS[activation](arb(z, 1e-3))
+                    for order, ball in enumerate(tower):
+                        for at in (z - 1e-3, z, z + 1e-3):
+                            with mp.workdps(30):
+                                number = arb(mp.nstr(mp.diff(PHI[activation], mp.mpf(at), order), 25))
+                            if not abs(number - ball.mid()) <= ball.rad() + 1e-18:
+                                return False
+                        exact = convexity.ACTIVATIONS[activation](arb(z))[order]
+                        if not exact.rad() < 1e-30 + 1e-30 * abs(exact):
+                            return False
+                for c, bound in zip(SIZES[activation], convexity.bounds(activation), strict=True):
+                    with mp.workdps(40):
+                        if not (abs(arb(mp.nstr(c, 36)) - bound) < 1e-15 and bound.rad() < 1e-30):
+                            return False
+        return True
+
+    return right

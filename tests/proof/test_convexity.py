@@ -4,6 +4,7 @@ import json
 
 import mpmath as mp
 import numpy as np
+import adversaries_convexity
 import pytest
 from flint import arb
 
@@ -46,10 +47,10 @@ def risk_of(problem):
 
 
 @pytest.mark.parametrize("activation", sorted(PHI))
-def test_the_checkers_bounds_hold_against_many_digits(activation, precise, convexity_adversaries):
+def test_the_checkers_bounds_hold_against_many_digits(activation, precise):
     """Gradient and Hessian by differences at 130 digits, s2 and s4 by sampling: above or below, and by next to nothing."""
-    problem, center = convexity_adversaries.problem_and_center(activation, rows=8, seed=3)
-    base = convexity_adversaries.Base(problem, center + 0.01)
+    problem, center = adversaries_convexity.problem_and_center(activation, rows=8, seed=3)
+    base = adversaries_convexity.Base(problem, center + 0.01)
     risk, flat = risk_of(problem), (center + 0.01).ravel()
     norm = np.linalg.norm(precise.gradient(risk, flat))
     least = np.linalg.eigvalsh(precise.second(risk, flat))[0]
@@ -90,8 +91,8 @@ def test_derivatives_and_their_bounds(activation):
 
 
 @pytest.mark.parametrize("activation", sorted(PHI))
-def test_the_hessian_changes_no_faster_than_claimed(activation, precise, convexity_adversaries):
-    problem, center = convexity_adversaries.problem_and_center(activation, rows=10, seed=1)
+def test_the_hessian_changes_no_faster_than_claimed(activation, precise):
+    problem, center = adversaries_convexity.problem_and_center(activation, rows=10, seed=1)
     claim = prove(problem, center).claim
     risk, rng = risk_of(problem), np.random.default_rng(0)
     here = precise.second(risk, center.ravel())
@@ -254,7 +255,7 @@ def test_a_document_is_read_back_bit_for_bit():
     weights, problem, _ = setting(n=50)
     proof = prove(problem, weights + 0.01, meta={"made": "here"})
     assert proof.main is not None
-    document = trusted.parse(proof.main.to_text().encode())
+    document = trusted.parse(proof.main.to_text().encode(), 1.0)
     assert document.center == (weights + 0.01).tolist()
     assert np.array_equal(document.x, problem.x)
     assert np.array_equal(document.y, problem.y)
@@ -265,4 +266,4 @@ def test_a_document_is_read_back_bit_for_bit():
     with pytest.raises(InputError, match="radius is null"):
         explain(Certificate("convexity", broken))
     with pytest.raises(Rejected, match="null"):
-        trusted.parse(json.dumps(broken).encode()).real("radius")
+        trusted.parse(json.dumps(broken).encode(), 1.0).real("radius")

@@ -23,7 +23,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "certificates.md"
 
 
 def test_a_document_is_read_back_bit_for_bit(minimum_proof):
-    document = parse(minimum_proof.main.to_text().encode())
+    document = parse(minimum_proof.main.to_text().encode(), 1.0)
     assert document.kind == "minimum"
     assert document.center == minimum_proof.point.weights.tolist()
     assert document.real("claims.F_ge") == minimum_proof.claim.objective_ge
@@ -32,7 +32,7 @@ def test_a_document_is_read_back_bit_for_bit(minimum_proof):
 
 
 def test_a_missing_number_is_rejected_when_asked_for(forger):
-    document = parse(forger.forged("minimum", claims__lambda_ext_ge=None, hint__shift_ext=None))
+    document = parse(forger.forged("minimum", claims__lambda_ext_ge=None, hint__shift_ext=None), 1.0)
     with pytest.raises(Rejected, match="null"):
         document.real("claims.lambda_ext_ge")
 
@@ -40,7 +40,7 @@ def test_a_missing_number_is_rejected_when_asked_for(forger):
 def test_the_hash_ignores_order_and_spaces_but_nothing_else(forger):
     document = json.loads(forger.forged("minimum"))
     backwards = dict(reversed(document.items()))
-    assert parse(json.dumps(backwards, indent=3).encode()).kind == "minimum"
+    assert parse(json.dumps(backwards, indent=3).encode(), 1.0).kind == "minimum"
     assert seal(document) == seal(backwards) == document["sha256"]
     assert seal({**document, "meta": {"producer": "other"}}) != document["sha256"]
     assert seal({**document, "sha256": "anything"}) == document["sha256"]

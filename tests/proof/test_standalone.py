@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import adversaries_convexity
 import pytest
 
 import earnshaw.proof.trusted as trusted
@@ -55,12 +56,12 @@ def test_the_package_imports_no_jax_and_no_room_above_it():
 
 
 @pytest.fixture(scope="module")
-def copied(tmp_path_factory, minimum_proof, convexity_adversaries):
+def copied(tmp_path_factory, minimum_proof):
     """A folder with a copy of the checker, true certificates and a false one."""
     folder = tmp_path_factory.mktemp("elsewhere")
     shutil.copytree(FOLDER, folder / "checker", ignore=shutil.ignore_patterns("__pycache__"))
     minimum_proof.save_all(folder, "k6")
-    prove(*convexity_adversaries.problem_and_center("unit-erf")).save(folder / "data.json")
+    prove(*adversaries_convexity.problem_and_center("unit-erf")).save(folder / "data.json")
     text = (folder / "k6-minimum.json").read_text()
     (folder / "false.json").write_text(text.replace("earnshaw.proof", "someone"))
     return folder

@@ -1,5 +1,6 @@
 """Every forged certificate is rejected with a reason, and every true one at the edge is accepted."""
 
+import adversaries
 import numpy as np
 
 from earnshaw.problems import TwoLayer
@@ -72,5 +73,5 @@ def test_a_permuted_point_needs_a_certificate_made_anew(minimum_proof, forger):
     assert check(prove(TwoLayer(np.eye(6)), minimum_proof.point.weights[order]).main).verified
 
 
-def test_the_calculus_passes_its_own_adversaries(adversaries):
+def test_the_calculus_passes_its_own_adversaries():
     assert adversaries.calculus_holds(balls, relu, Rejected) is None

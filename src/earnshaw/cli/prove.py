@@ -162,6 +162,9 @@ def check(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Certificates, folders of them, or run folders that have some.")
     ],
+    limit: Annotated[
+        float, typer.Option(metavar="FACTOR", help="Check what costs up to so many times more than usual.")
+    ] = 1.0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, and nothing else.")] = False,
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
@@ -181,7 +184,7 @@ def check(
                 code = code or BAD_USAGE
                 continue
             for path in found:
-                result = check_file(path)
+                result = check_file(path, limit)
                 code = code if result.verified else CLAIM_FAILED
                 if as_json:
                     json_line(result.report())

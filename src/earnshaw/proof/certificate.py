@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, seal
+from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
 from earnshaw.store import write_bytes
 
 
@@ -55,6 +55,14 @@ def path_of(given: str | os.PathLike[str]) -> str:
             f"an object of type {type(given).__name__} is no certificate; give a proof, a certificate, or a file's path"
         )
     return os.fspath(given)
+
+
+def affordable(costs: Iterable[tuple[str, int, int]]) -> None:
+    """Raise InputError for a proof whose check the checker would refuse by default."""
+    try:
+        afford(1.0, *costs)
+    except Rejected as rejected:
+        raise InputError(f"this is too large for a certificate: {rejected}") from None
 
 
 def hexed(value: Any) -> Any:

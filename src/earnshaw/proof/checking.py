@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 from time import perf_counter
 
+from earnshaw.errors import InputError
 from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.proof.verdict import Proof
@@ -37,23 +38,26 @@ class Check:
         }
 
 
-def check(certificate: Proof | Certificate | str | os.PathLike[str]) -> Check:
+def check(certificate: Proof | Certificate | str | os.PathLike[str], limit: float = 1.0) -> Check:
     """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path.
 
-    Of a proof its main certificate is checked; one that is inconclusive has none, and raises InputError.
+    Of a proof its main certificate is checked; one that is inconclusive has none, and raises InputError. A certificate
+    whose check would cost more than `limit` times what is allowed by default is rejected at once, with the reason.
     """
+    if not limit > 0:
+        raise InputError(f"limit is {limit}; give a positive number, how many times the default cost may be spent")
     begun = perf_counter()
     file = None
     if isinstance(certificate, Proof):
         certificate = certificate.certificate
     with one_blas_thread():
         if isinstance(certificate, Certificate):
-            accepted, kind, sentence = check_bytes(certificate.to_text().encode())
+            accepted, kind, sentence = check_bytes(certificate.to_text().encode(), limit)
         elif isinstance(certificate, str) and certificate.lstrip().startswith("{"):
-            accepted, kind, sentence = check_bytes(certificate.encode("utf-8", errors="replace"))
+            accepted, kind, sentence = check_bytes(certificate.encode("utf-8", errors="replace"), limit)
         else:
             file = path_of(certificate)
-            accepted, kind, sentence = check_file(file)
+            accepted, kind, sentence = check_file(file, limit)
     seconds = perf_counter() - begun
     if accepted:
         return Check(file, True, kind, sentence, None, seconds)

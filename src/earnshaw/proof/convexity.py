@@ -20,10 +20,10 @@ from scipy.special import erf
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Data
-from earnshaw.proof.certificate import build
+from earnshaw.proof.certificate import affordable, build
 from earnshaw.proof.claims import ConvexityClaim, DensePoint
 from earnshaw.proof.trusted import check_bytes
-from earnshaw.proof.trusted.convexity import LARGEST, MAX_DIMENSION, MAX_NUMBERS
+from earnshaw.proof.trusted.convexity import LARGEST, costs
 from earnshaw.proof.trusted.reading import LARGE_BYTES
 from earnshaw.proof.verdict import Proof, Verdict
 
@@ -39,11 +39,10 @@ _BLOCK = 4096
 
 def too_large(samples: int, neurons: int, dimension: int) -> str | None:
     """Say why a data set of these sizes is too large for a certificate; None when it is not."""
-    if samples * neurons > MAX_NUMBERS or dimension > MAX_DIMENSION:
-        return (
-            f"{samples} samples, {neurons} neurons, dimension {dimension} are too large for a certificate, which takes up to "
-            f"{MAX_NUMBERS} samples times neurons and dimension {MAX_DIMENSION}"
-        )
+    try:
+        affordable(costs(samples, dimension, neurons))
+    except InputError as error:
+        return str(error)
     numbers = samples * (dimension + 1)
     if 11 * numbers + (1 << 20) > LARGE_BYTES:  # base64 of doubles, and the rest
         return f"a certificate would hold {numbers} numbers of the data set; it takes up to {LARGE_BYTES // 11}"

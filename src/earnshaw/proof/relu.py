@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.basin import prove_basin
-from earnshaw.proof.certificate import build
+from earnshaw.proof.certificate import affordable, build
 from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, SaddleClaim
 from earnshaw.proof.doubles import double_hessian
 from earnshaw.proof.eigen import guess_least
@@ -21,7 +21,7 @@ from earnshaw.proof.robust import prove_robust
 from earnshaw.proof.saddle import is_negative, prove_saddle
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.balls import precision as working_precision
-from earnshaw.proof.trusted.reading import MAX_COORDINATES, MAX_PRECISION, MIN_PRECISION
+from earnshaw.proof.trusted.reading import MAX_PRECISION, MIN_PRECISION, costs
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.verdict import Proof, Verdict
 
@@ -56,6 +56,7 @@ def prove_relu(
     if not MIN_PRECISION <= precision <= MAX_PRECISION:
         raise InputError(f"precision is {precision} bits; give {MIN_PRECISION} to {MAX_PRECISION}")
     problem = problem.with_students(len(center))
+    affordable(costs(problem.students, problem.teachers, problem.dimension, precision))
     if problem.students < problem.teachers:
         reason = (
             f"n = {problem.students} students for k = {problem.teachers} teachers: the least value of F is then unknown, "
@@ -88,8 +89,6 @@ def point_of(problem: TwoLayer, weights: ArrayLike | None) -> np.ndarray:
         raise InputError(
             f"the point has shape {point.shape}; give n rows of {problem.dimension} numbers, one row per student neuron"
         )
-    if point.size > MAX_COORDINATES:
-        raise InputError(f"the point has {point.size} coordinates; certificates go up to n * d = {MAX_COORDINATES}")
     if not np.all(np.isfinite(point)):
         raise InputError("a student weight is NaN or infinite; give finite numbers")
     empty = np.all(point == 0.0, axis=1)

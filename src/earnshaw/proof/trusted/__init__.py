@@ -8,6 +8,7 @@ when copied elsewhere: ``python -m <folder> FILE...``.
 """
 
 import os
+import stat
 
 from . import convexity, convnet, relu_claims
 from .reading import KINDS, LARGE_BYTES, Rejected, load
@@ -18,18 +19,21 @@ __all__ = ["Rejected", "check_bytes", "check_file", "verify"]
 CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify, "convexity": convexity.verify}
 
 
-def verify(data: bytes) -> tuple[str, str]:
-    """Check the bytes of a certificate by the theorem of its kind; return the kind and the statement, or raise Rejected."""
+def verify(data: bytes, limit: float = 1.0) -> tuple[str, str]:
+    """Check the bytes of a certificate by the theorem of its kind; return the kind and the statement, or raise Rejected.
+
+    `limit` times what a check may cost by default is allowed.
+    """
     kind = load(data)["kind"]
     if kind not in CHECKERS:
         raise Rejected(f"unknown kind; this checker knows {', '.join(CHECKERS)}")
-    return CHECKERS[kind](data)
+    return CHECKERS[kind](data, limit)
 
 
-def check_bytes(data: bytes) -> tuple[bool, str | None, str]:
+def check_bytes(data: bytes, limit: float = 1.0) -> tuple[bool, str | None, str]:
     """Check a certificate; return (True, kind, statement) or (False, None, reason). Never raises an Exception."""
     try:
-        kind, statement = verify(data)
+        kind, statement = verify(data, limit)
     except Rejected as rejected:
         return False, None, str(rejected)
     except Exception as error:  # whatever goes wrong in an unforeseen way, nothing has been proved
@@ -37,11 +41,13 @@ def check_bytes(data: bytes) -> tuple[bool, str | None, str]:
     return True, kind, statement
 
 
-def check_file(path: str | os.PathLike[str]) -> tuple[bool, str | None, str]:
+def check_file(path: str | os.PathLike[str], limit: float = 1.0) -> tuple[bool, str | None, str]:
     """Check the certificate in a file; a file that cannot be read is not verified."""
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may never end
+            return False, None, "cannot read the file: it is not a regular file"
         with open(path, "rb") as file:
             data = file.read(LARGE_BYTES + 1)
-    except OSError as error:
-        return False, None, f"cannot read the file: {error.strerror}"
-    return check_bytes(data)
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        return False, None, f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+    return check_bytes(data, limit)

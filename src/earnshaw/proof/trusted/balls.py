@@ -6,7 +6,7 @@ serve as guesses: a bad one makes a bound useless, never wrong.
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
 from flint import arb, arb_mat, ctx
@@ -63,7 +63,7 @@ def least_eigenvalue(matrix: arb_mat, shift: float) -> arb:
     try:
         with np.errstate(all="ignore"):
             factor = np.linalg.cholesky(floats(matrix) - shift * np.eye(size))
-    except (np.linalg.LinAlgError, ValueError):
+    except np.linalg.LinAlgError:
         raise Rejected(f"the matrix minus {shift:.6g} I has no Cholesky factor: lambda_min is not proved") from None
     zero = arb(0)
     c = arb_mat(size, size, [arb(x) if x else zero for x in factor.ravel().tolist()])
@@ -95,6 +95,7 @@ def greatest_eigenvalue(matrix: arb_mat) -> arb:
 
 
 def shown(number: float, up: bool) -> str:
-    """Print a double with six digits, rounded to the safe side."""
+    """Print a double with six digits, rounded to the safe side; in decimals, for a double near them may lie beyond."""
     rounding = ROUND_CEILING if up else ROUND_FLOOR
-    return f"{float(Context(prec=6, rounding=rounding).create_decimal(Decimal(number))):.6g}"
+    decimal = Context(prec=6, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX).create_decimal(Decimal(number))
+    return f"{decimal.normalize():{'f' if -5 < decimal.adjusted() < 6 else 'e'}}"

@@ -42,11 +42,11 @@ import numpy as np
 from flint import arb, arb_mat
 
 from .balls import exact, norm, precision, require, shown
-from .reading import COMMON, Rejected, exact_keys, hex_float, integer, load, matrix
+from .reading import COMMON, LARGE_BYTES, Rejected, afford, exact_keys, hex_float, integer, load, matrix
 from .sums import UNIT, Near, gram, greatest, least, size, slip, weighted
 
 MAX_NUMBERS = 300_000  # rows times neurons: one evaluation of phi in balls each
-MAX_DIMENSION = 60
+MAX_PRODUCTS = 1 << 37  # of doubles, in matrices of sums and their factors
 LARGEST = 2.0**100  # of any entry, so that no sum overflows
 PRECISION = 128
 BLOCK = 1024
@@ -68,7 +68,7 @@ def sigmoid(rate: int) -> Callable[[arb], Derivatives]:
 
 def error_function(z: arb) -> Derivatives:
     """Return phi, phi', phi'' of (1 + erf z)/2."""
-    slope = (-(z**2)).exp() / arb.pi().sqrt()
+    slope = (-z * z).exp() / arb.pi().sqrt()
     return (1 + z.erf()) / 2, slope, -2 * z * slope
 
 
@@ -107,7 +107,7 @@ class Document:
         return value
 
 
-def parse(data: bytes) -> Document:
+def parse(data: bytes, limit: float) -> Document:
     """Turn the bytes of a certificate of kind `convexity` into a Document, or raise Rejected with a reason."""
     raw = exact_keys(load(data), (*COMMON, "claims", "hint"), "the document")
     require(raw["kind"] == "convexity", "kind is not convexity")
@@ -115,10 +115,9 @@ def parse(data: bytes) -> Document:
     known = {f"data/{name}": name for name in ACTIVATIONS}
     if type(problem["objective"]) is not str or problem["objective"] not in known:
         raise Rejected(f"problem.objective must be one of {', '.join(known)}")
-    n = integer(problem["n"], "problem.n", 1, MAX_NUMBERS)
-    d = integer(problem["d"], "problem.d", 1, MAX_DIMENSION)
+    n, d = (integer(problem[name], f"problem.{name}", 1, LARGE_BYTES) for name in ("n", "d"))
     k = integer(problem["k"], "problem.k", 1, d)
-    require(n * k <= MAX_NUMBERS, f"n * k = {n * k} exceeds the limit of {MAX_NUMBERS}")
+    afford(limit, *costs(n, d, k))
     require(n >= k * d, f"n = {n} rows are fewer than k * d = {k * d} weights")
     x, y = doubles(problem["x"], n * d, "problem.x").reshape(n, d), doubles(problem["y"], n, "problem.y")
     center = matrix(raw["center"], k, d, "center")
@@ -127,6 +126,12 @@ def parse(data: bytes) -> Document:
     numbers = {name: None if value is None else hex_float(value, f"claims.{name}") for name, value in claims.items()}
     shift = hex_float(exact_keys(raw["hint"], ("shift",), "hint")["shift"], "hint.shift")
     return Document(known[problem["objective"]], x, y, center, numbers, shift)
+
+
+def costs(n: int, d: int, k: int) -> list[tuple[str, int, int]]:
+    """Return what the check of a data set costs, for `afford`: the Hessian and the fourth moment are matrices of sums."""
+    products = sum(n * size**2 + 16 * size**3 for size in (k * d, d * (d + 1) // 2))
+    return [("n k", n * k, MAX_NUMBERS), ("n s^2 + 16 s^3 for s = k d and d (d + 1)/2", products, MAX_PRODUCTS)]
 
 
 def doubles(value: object, count: int, name: str) -> np.ndarray:
@@ -144,9 +149,9 @@ def doubles(value: object, count: int, name: str) -> np.ndarray:
     return numbers
 
 
-def verify(data: bytes) -> tuple[str, str]:
+def verify(data: bytes, limit: float) -> tuple[str, str]:
     """Check the bytes of a certificate; return its kind and the statement proved, or raise Rejected."""
-    document = parse(data)
+    document = parse(data, limit)
     with precision(PRECISION), np.errstate(all="ignore"):  # what overflows fails a comparison
         _check(document)
     return "convexity", statement(document)

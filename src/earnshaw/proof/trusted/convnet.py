@@ -58,19 +58,18 @@ greatest double that Theorem 2 allows.
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, nextafter
+from math import copysign, inf, nextafter
 
 from flint import arb, fmpq
 
 from .balls import precision, require, shown
-from .reading import COMMON, Rejected, exact_keys, hex_float, integer, load
+from .reading import COMMON, MAX_BYTES, Rejected, afford, exact_keys, hex_float, integer, load
 
 OBJECTIVE = "convnet/relu"
 MAX_WEIGHTS = 10_000
 PRECISION = 256
 PAIRS = ("margin", "F", "product", "barrier", "angle")
 CLAIMS = (*(f"{name}_{side}" for name in PAIRS for side in ("ge", "le")), "step_le")
-NULLABLE = ("angle_ge", "angle_le")
 
 
 @dataclass(frozen=True)
@@ -91,26 +90,27 @@ class Document:
         return value
 
 
-def parse(data: bytes) -> Document:
+def parse(data: bytes, limit: float) -> Document:
     """Turn the bytes of a certificate of kind `convnet` into a Document, or raise Rejected with a reason."""
     raw = exact_keys(load(data), (*COMMON, "R_enclosure", "claims"), "the document")
     require(raw["kind"] == "convnet", "kind is not convnet")
     problem = exact_keys(raw["problem"], ("p", "k", "filter", "output_weights", "objective"), "problem")
     require(problem["objective"] == OBJECTIVE, f"problem.objective must be {OBJECTIVE!r}")
-    filter = _vector(problem["filter"], integer(problem["p"], "problem.p", 2, MAX_WEIGHTS), "problem.filter")
-    k = integer(problem["k"], "problem.k", 1, MAX_WEIGHTS)
+    p, k = integer(problem["p"], "problem.p", 2, MAX_BYTES), integer(problem["k"], "problem.k", 1, MAX_BYTES)
+    afford(limit, ("p", p, MAX_WEIGHTS), ("k", k, MAX_WEIGHTS))
+    filter = _vector(problem["filter"], p, "problem.filter")
     outputs = _vector(problem["output_weights"], k, "problem.output_weights")
     claims = exact_keys(raw["claims"], CLAIMS, "claims")
-    for name in CLAIMS:
-        require(claims[name] is not None or name in NULLABLE, f"claims.{name} is null")
     numbers = {name: None if value is None else hex_float(value, f"claims.{name}") for name, value in claims.items()}
-    radius = hex_float(raw["R_enclosure"], "R_enclosure")
-    return Document(filter, outputs, _vector(raw["center"], k, "center"), radius, numbers)
+    radius, center = hex_float(raw["R_enclosure"], "R_enclosure"), _vector(raw["center"], k, "center")
+    for number in (*numbers.values(), radius, *center):
+        require(number != 0 or copysign(1, number) > 0, "a zero is written with a sign")  # so that it has one form only
+    return Document(filter, outputs, center, radius, numbers)
 
 
-def verify(data: bytes) -> tuple[str, str]:
+def verify(data: bytes, limit: float) -> tuple[str, str]:
     """Check the bytes of a certificate; return its kind and the statement proved, or raise Rejected."""
-    document = parse(data)
+    document = parse(data, limit)
     with precision(PRECISION):
         _check(document)
     return "convnet", statement(document)
@@ -193,7 +193,7 @@ def _check(document: Document) -> None:
     distance = arb(0)
     for exact, double in zip(teacher.spurious_outputs(), document.center, strict=True):
         _nearest(exact, double)
-        distance += (exact - double) ** 2
+        distance += (exact - double) * (exact - double)
     _radius(distance, document.radius)
     step, most = real("step_le"), 1 / teacher.smoothness()
     require(arb(step) <= most, "step_le exceeds 1/L")

@@ -19,8 +19,8 @@ MAX_BYTES = 1 << 20
 LARGE_BYTES = 1 << 25  # of a kind that carries a data set, as two long strings: it has few marks , : [ {
 LARGE_KINDS = ("convexity",)
 MAX_MARKS = 10_000
-MAX_COORDINATES = 2500  # n * d: bounds the time and the memory that any file can make the checker spend
-MAX_ROWS = 2500  # k, and so n >= k as well
+MAX_PAIRS = 1 << 25  # of (n + k)^2 pairs of rows, times the precision: what a check may cost by default, and
+MAX_PRODUCTS = 1 << 41  # of (n d)^3 products of balls, times the precision
 MIN_PRECISION, MAX_PRECISION = 64, 1024
 
 _MINIMUM = ("grad_norm_le", "lambda_min_ge", "lambda_ext_ge", "hess_lipschitz_le", "mu_ge", "F_ge", "F_le")
@@ -97,6 +97,7 @@ def load(data: bytes) -> dict:
             parse_int=_small_int,
             parse_constant=_no_float,
         )
+        sealed = seal(raw) if type(raw) is dict else ""
     except (ValueError, RecursionError) as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
         raise Rejected(f"not a JSON document: {type(error).__name__}") from None
     if type(raw) is not dict:
@@ -107,13 +108,29 @@ def load(data: bytes) -> dict:
         raise Rejected("kind must be a string")
     if large and raw["kind"] not in LARGE_KINDS:
         raise Rejected(f"the file has {len(data)} bytes, more than the limit of {MAX_BYTES}")
-    if type(raw.get("sha256")) is not str or raw["sha256"] != seal(raw):
+    if type(raw.get("sha256")) is not str or raw["sha256"] != sealed:
         raise Rejected("sha256 does not match the content: the file was corrupted or edited")
     _meta(raw.get("meta"))
     return raw
 
 
-def parse(data: bytes) -> Document:
+def afford(limit: float, *costs: tuple[str, int, int]) -> None:
+    """Go on only when each cost (its formula, how many operations it comes to, how many are allowed) is within `limit`."""
+    for formula, count, allowed in costs:
+        if not count <= limit * allowed:
+            raise Rejected(
+                f"the check would cost too much: {formula} = {count:.3g} exceeds {limit * allowed:.3g}; with a limit of "
+                f"{-(-count // allowed)} times the default it would be made"
+            )
+
+
+def costs(n: int, k: int, d: int, bits: int) -> list[tuple[str, int, int]]:
+    """Return what the check of a point of the ReLU landscape costs, for `afford`."""
+    pairs, products = (n + k) ** 2 * bits, (n * d) ** 3 * bits
+    return [("(n + k)^2 * precision", pairs, MAX_PAIRS), ("(n d)^3 * precision", products, MAX_PRODUCTS)]
+
+
+def parse(data: bytes, limit: float) -> Document:
     """Turn the bytes of a certificate of the ReLU landscape into a Document, or raise Rejected with a reason."""
     raw = load(data)
     kind = raw["kind"]
@@ -121,7 +138,6 @@ def parse(data: bytes) -> Document:
         raise Rejected(f"unknown kind; the ReLU landscape has {', '.join(KINDS)}")
     shape = KINDS[kind]
     exact_keys(raw, (*COMMON, *shape), "the document")
-    center, target = _problem(raw["problem"], raw["center"])
     numbers: dict[str, float | None] = {}
     precision = 0
     for section, keys in shape.items():
@@ -137,19 +153,19 @@ def parse(data: bytes) -> Document:
                 numbers[name] = None
             else:
                 numbers[name] = hex_float(value, name)
+    if kind != "saddle" and (numbers["claims.lambda_ext_ge"] is None) != (numbers["hint.shift_ext"] is None):
+        raise Rejected("claims.lambda_ext_ge and hint.shift_ext must both be null, or neither")
+    center, target = _problem(raw["problem"], raw["center"], precision, limit)
     return Document(kind, center, target, numbers, precision)
 
 
-def _problem(problem: object, center: object) -> tuple[list[list[float]], list[list[float]]]:
-    """Read `problem` and `center`: n rows and k rows of d numbers, n >= k, small enough to check."""
+def _problem(problem: object, center: object, bits: int, limit: float) -> tuple[list[list[float]], list[list[float]]]:
+    """Read `problem` and `center`: n rows and k rows of d numbers, n >= k, small enough to check at so many bits."""
     problem = exact_keys(problem, ("n", "k", "d", "target", "objective"), "problem")
     if problem["objective"] != OBJECTIVE:
         raise Rejected(f"problem.objective must be {OBJECTIVE!r}")
-    n = integer(problem["n"], "problem.n", 1, MAX_ROWS)
-    k = integer(problem["k"], "problem.k", 1, MAX_ROWS)
-    d = integer(problem["d"], "problem.d", 1, MAX_COORDINATES)
-    if n * d > MAX_COORDINATES:
-        raise Rejected(f"n * d = {n * d} exceeds the limit of {MAX_COORDINATES}")
+    n, k, d = (integer(problem[name], f"problem.{name}", 1, MAX_BYTES) for name in ("n", "k", "d"))
+    afford(limit, *costs(n, k, d, bits))
     if n < k:
         raise Rejected(f"n = {n} < k = {k}: the least value of F is not known to be 0")
     return matrix(center, n, d, "center"), matrix(problem["target"], k, d, "problem.target")
@@ -193,7 +209,8 @@ def exact_keys(value: object, keys: tuple[str, ...], name: str) -> dict:
         raise Rejected(f"{name} must be an object")
     missing, extra = sorted(set(keys) - set(value)), sorted(set(value) - set(keys))
     if missing or extra:
-        raise Rejected(f"{name} has wrong keys: missing {missing[:8]}, not allowed {[key[:40] for key in extra[:8]]}")
+        wrong = ascii([key[:40] for key in extra[:8]])  # whatever the terminal is
+        raise Rejected(f"{name} has wrong keys: missing {missing[:8]}, not allowed {wrong}")
     return value
 
 

@@ -40,6 +40,7 @@ Hessian at W* is negative along u, and positive along W*: W*.Hess F(W*) W* = sum
 """
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 from flint import arb, arb_mat
@@ -49,9 +50,9 @@ from .reading import Document, Rejected, parse
 from .relu import Point
 
 
-def verify(data: bytes) -> tuple[str, str]:
+def verify(data: bytes, limit: float) -> tuple[str, str]:
     """Check the bytes of a certificate; return its kind and the statement proved, or raise Rejected."""
-    document = parse(data)
+    document = parse(data, limit)
     with precision(document.precision):
         return document.kind, _CHECKS[document.kind](document)
 
@@ -90,9 +91,13 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     require(mu <= lam - lip * inner, "mu_ge exceeds lambda - L R_enclosure")
     require(f_ge > 0, "F_ge is not positive: the point is not shown to be spurious")
     require(f_ge <= value - eps * eps / (2 * mu), "F_ge exceeds F(center) - eps^2/(2 mu)")
+    far, near = shown(real("R_unique"), up=False), shown(real("R_enclosure"), up=True)
+    if Decimal(near) <= Decimal(far):
+        where = f"exactly one critical point within {far} of the center; it lies within {near}, "
+    else:  # as shown, rounded, the numbers would not say so
+        where = f"a critical point within {near} of the center, and no other within {far}; it "
     statement = (
-        f"spurious local minimum ({_shape(point)}{_dimensions(document)}): exactly one critical point within "
-        f"{shown(real('R_unique'), up=False)} of the center; it lies within {shown(real('R_enclosure'), up=True)}, "
+        f"spurious local minimum ({_shape(point)}{_dimensions(document)}): {where}"
         f"is a strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
         f"{shown(real('claims.F_ge'), up=False)} there while min F = 0; lambda_min >= "
         f"{shown(real('claims.lambda_min_ge'), up=False)} at the center"
@@ -154,8 +159,9 @@ def _robust(document: Document) -> str:
     require(left + moved <= (2 * point.value()).sqrt(), "robust.F_ge exceeds what is left of F as the teacher moves")
     return (
         f"robust: every teacher whose neurons each lie within {shown(real('robust.delta'), up=False)} of the given "
-        f"ones has, within {shown(real('robust.R_enclosure'), up=True)} of the center, exactly one critical point, a strict "
-        f"spurious minimum with F >= {shown(real('robust.F_ge'), up=False)}; for the given teacher: {statement}"
+        f"ones has a strict spurious minimum with F >= {shown(real('robust.F_ge'), up=False)} within "
+        f"{shown(real('robust.R_enclosure'), up=True)} of the center, and no other critical point within "
+        f"{shown(real('robust.R_enclosure'), up=False)}; for the given teacher: {statement}"
     )
 
 
