@@ -1,18 +1,20 @@
-"""Figures of the convolutional network: curves of runs, the approach to the spurious point, shares of outcomes."""
+"""Figures of single networks: of the convolutional one how runs go and where they end, of deep ones what they learn."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.intervals import Curve
-from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, figure
+from earnshaw.plots.intervals import Curve, draw_curves
+from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, canvas, figure
 
 if TYPE_CHECKING:
     from earnshaw.experiments.convnet_monitors import Trajectory
+
+DEPTHS = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))  # the lines of the printed errors, one a depth
 
 
 def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, path: Path) -> None:
@@ -28,25 +30,22 @@ def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, pa
                 axes.semilogy(run.step, some, color=colour, linewidth=0.6, alpha=0.3)
                 middle = np.argsort(np.log(some).mean(0))[some.shape[1] // 2]
                 axes.semilogy(run.step, some[:, middle], color=colour, linewidth=2.2, label=label)
-        axes.axhline(
-            level, color="black", linewidth=0.9, linestyle="--", zorder=5, label="loss of the spurious minimum"
-        )
-        axes.axvline(50, color=PAPER_COLOUR, linewidth=0.9, linestyle=":", label="the paper's 50 slow iterations")
+        line: dict[str, Any] = {"color": PAPER_COLOUR, "linewidth": 0.9}
+        axes.axhline(level, linestyle="--", zorder=5, label="loss of the spurious minimum", **line)
+        axes.axvline(50, linestyle=":", label="the paper's 50 slow iterations", **line)
         axes.set(xlabel="iteration", ylabel="loss", title=title, xlim=(0, run.step[-1]), ylim=(1e-16, 2))
         axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
 
 
 def phase_figure(run: Trajectory, lane: int, first: int, second: int, path: Path) -> None:
     """Draw the two phases of a run: slow until angle and product are of order 1 at step T1, then a fast linear rate to T2."""
-    with figure(path, height=4.8) as (canvas, axes):
-        axes.remove()
-        upper, lower = canvas.subplots(2, 1, sharex=True)
+    with canvas(path, height=4.8) as whole:
+        upper, lower = whole.subplots(2, 1, sharex=True)
         upper.semilogy(run.step, np.maximum(run.value[:, lane], 1e-17), color=COLOURS[0])
         upper.set(ylabel="loss", title="The two phases of a successful run", ylim=(1e-13, 2))
         lower.plot(run.step, np.cos(run.angle[:, lane]), color=COLOURS[2], label=r"$\cos\varphi$")
-        lower.plot(
-            run.step, run.product[:, lane], color=COLOURS[1], linestyle="--", label=r"$a\cdot a^*/(|w^*||a^*|^2)$"
-        )
+        label = r"$a\cdot a^*/(|w^*||a^*|^2)$"
+        lower.plot(run.step, run.product[:, lane], color=COLOURS[1], linestyle="--", label=label)
         lower.axhline(0.5, color="grey", linewidth=0.7, linestyle=":")
         lower.set(xlabel="iteration", ylabel="signal", xlim=(0, 1.2 * second), ylim=(-0.05, 1.1))
         lower.legend(loc="lower center")
@@ -78,11 +77,35 @@ def probability_figure(shares: Curve, references: Mapping[float, float], limit: 
         axes.axvline(limit, color=SPURIOUS, linewidth=1.2, linestyle="--")
         text = "from here on\nthere is no\nspurious\nminimum"
         axes.annotate(text, (limit, 30), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
-        axes.set(
-            xlabel=r"size of the second layer's start over the teacher's, $S/|a^*|$",
-            ylabel="runs at the spurious minimum (%)",
-            title=title,
-            xlim=(0, max(*shares.at, limit * 1.16)),
-            ylim=(-1, 60),
-        )
+        axes.set(xlabel=r"size of the second layer's start over the teacher's, $S/|a^*|$", title=title)
+        axes.set(ylabel="runs at the spurious minimum (%)", xlim=(0, max(*shares.at, limit * 1.16)), ylim=(-1, 60))
+        axes.legend()
+
+
+def width_figure(ours: Sequence[Curve], printed: Sequence[Curve], note: str, path: Path) -> None:
+    """Draw the test error over the width, a curve for each depth: ours in colours, the printed in black.
+
+    ``note`` says how ours were trained, below the axis.
+    """
+    with figure(path, width=7.4, height=4.6) as (_, axes):
+        draw_curves(axes, ours)
+        for curve, style in zip(printed, DEPTHS, strict=False):
+            look: dict[str, Any] = {"color": PAPER_COLOUR, "linestyle": style, "linewidth": 1, "markersize": 4}
+            axes.plot(curve.at, curve.value, "D", label=curve.label, **look)
+        axes.set(xlabel=f"width\n{note}", ylabel="mean squared test error", xscale="log")
+        axes.set_title("Students of deep tanh teachers")
+        ticks = sorted({int(width) for curve in (*ours, *printed) for width in curve.at})
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+
+
+def training_figure(curves: Sequence[Curve], limit: float, path: Path) -> None:
+    """Draw test errors over the steps of training, and a black line at the printed limit."""
+    with figure(path) as (_, axes):
+        for curve in curves:
+            axes.plot(curve.at, curve.value, label=curve.label)
+        axes.axhline(limit, color=PAPER_COLOUR, linestyle="--", linewidth=1, label=f"printed: under {limit:g}")
+        axes.set(yscale="log", xlabel="steps", ylabel="mean squared test error")
+        axes.set_title("Depth 2: students of tanh teachers")
         axes.legend()

@@ -1,17 +1,21 @@
-"""Animations of sweeps and of a neuron that is added; that of charges is beside their other figures."""
+"""Scenes of sweeps and of a neuron that is added, moving, and in one picture: minima are found, proved, and understood."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from earnshaw.plots.movie import Progress, unseen, write_movie
-from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, common_style
+from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, canvas, common_style
+from earnshaw.plots.sweeps import draw_matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from earnshaw.experiments.scenes import SplitScene, SweepScene
 
@@ -126,7 +130,7 @@ def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Prog
             words, view, run, moment = acts[frame]
             for axes in (plane, spectrum, losses):
                 axes.clear()
-            loss_map(plane, scene, view)
+            _loss_map(plane, scene, view)
             added = view > 0
             if run is not None:
                 trail = run.places[: moment + 1]
@@ -135,9 +139,8 @@ def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Prog
             else:
                 plane.plot(0, 0, "o", color="black", markersize=7)
             _eigenvalues(spectrum, scene.after if added else scene.before, 7 if added else 6)
-            _two_losses(
-                losses, scene, len(scene.stays.steps) - 1 if added else moment, moment if run is scene.leaves else -1
-            )
+            first = len(scene.stays.steps) - 1 if added else moment
+            _two_losses(losses, scene, first, moment if run is scene.leaves else -1)
             title.set_text(words)
 
         write_movie(figure, draw, frames, path, still=-1, progress=progress)
@@ -145,8 +148,7 @@ def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Prog
 
 def _acts(scene: SplitScene, frames: int) -> list[tuple[str, int, Any, int]]:
     """Return for each frame the words, the map, the run that is shown, and its moment."""
-    first, second = frames // 4, frames // 4
-    third = frames - first - second
+    first = second = frames // 4
     rest = len(scene.stays.steps) - 1
     stays = "6 neurons, a proved minimum: descent after a push comes back"
     opens = "One neuron is split in two, the loss stays: a direction opens that goes down"
@@ -155,11 +157,11 @@ def _acts(scene: SplitScene, frames: int) -> list[tuple[str, int, Any, int]]:
     acts += [(stays, 0, scene.stays, int(rest * (i / (first - 1)) ** 2)) for i in range(first)]
     views = np.linspace(0, len(scene.maps) - 1, second + 1)[1:].astype(int)
     acts += [(opens, max(1, int(view)), None, rest) for view in views]
-    leaving = np.linspace(0, 0.72 * (len(scene.leaves.steps) - 1), third).astype(int)
+    leaving = np.linspace(0, 0.72 * (len(scene.leaves.steps) - 1), frames - first - second).astype(int)
     return acts + [(leaves, len(scene.maps) - 1, scene.leaves, int(moment)) for moment in leaving]
 
 
-def loss_map(axes: Axes, scene: SplitScene, view: int) -> None:
+def _loss_map(axes: Axes, scene: SplitScene, view: int) -> None:
     """Draw the loss on the plane: blue below the loss at the centre, orange above it."""
     below = np.array([-1e-9, 0.002, 0.006, 0.011, 0.016, 0.0205, 0.0235])
     above = scene.loss + np.array([0.0008, 0.0025, 0.006, 0.012, 0.025, 0.05, 0.1, 10.0])
@@ -178,9 +180,8 @@ def loss_map(axes: Axes, scene: SplitScene, view: int) -> None:
     if last:
         end = scene.leaves.places[-1]
         axes.plot(*end, "*", color="#F0E442", markeredgecolor="black", markersize=14, zorder=4)
-        axes.annotate(
-            "teacher, F = 0", end, (-10, 11), textcoords="offset points", color="white", fontsize=9, ha="center"
-        )
+        look: dict[str, Any] = {"textcoords": "offset points", "color": "white", "fontsize": 9, "ha": "center"}
+        axes.annotate("teacher, F = 0", end, (-10, 11), **look)
     axes.set_xticks([-0.5, 0.0, 0.5, 1.0, 1.5])
     axes.set(xlim=scene.across[[0, -1]], ylim=scene.along[[0, -1]])
 
@@ -209,3 +210,61 @@ def _two_losses(axes: Axes, scene: SplitScene, first: int, second: int) -> None:
     axes.text(0.98 * stays.steps[-1], 0.0265, "6 neurons", color=GLOBAL, fontsize=9, ha="right")
     axes.set(xlim=(0, stays.steps[-1]), ylim=(-0.0008, 0.031), xlabel="step of gradient descent")
     axes.set_title("loss F", fontsize=9, loc="left")
+
+
+@dataclass(frozen=True)
+class ProvedMinimum:
+    """A minimum's weights, neurons as rows, and the bounds that the checker has verified."""
+
+    weights: np.ndarray
+    loss_ge: float
+    eigenvalue_ge: float
+    alone_within: float
+
+
+def overview_figure(sweep: SweepScene, printed: float, minimum: ProvedMinimum, split: SplitScene, path: Path) -> None:
+    """Draw the last losses of a sweep, a proved minimum, and the plane on which one more neuron finds a way out."""
+    with canvas(path, width=11.0, height=3.9) as figure:
+        first, second, third = figure.subplots(1, 3, width_ratios=(1.05, 1, 1.05))
+        _histogram(first, sweep, printed)
+        _matrix(figure, second, minimum)
+        _loss_map(third, split, len(split.maps) - 1)
+        third.plot(*split.leaves.places.T, color="black", linewidth=1.5)
+        third.plot(0, 0, "o", color="black", markersize=7)
+        words = "3. Understood: one neuron split in two\nmakes it a saddle (blue: lower)"
+        third.set_title(words, fontsize=10, loc="left")
+
+
+def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
+    last = np.clip(sweep.values[-1], 4e-4, None)
+    edges = np.geomspace(4e-4, 0.1, 34).tolist()
+    runs = len(last)
+    percent = 100 * sweep.spurious.mean()
+    for mine, colour, hatch, label in (
+        (~sweep.spurious, GLOBAL, "", f"the teacher (F < 0.001): {100 - percent:.1f}%"),
+        (sweep.spurious, SPURIOUS, "///", f"spurious minima: {percent:.1f}%"),
+    ):
+        weights = np.full(int(mine.sum()), 100 / runs)
+        style: dict[str, Any] = {"color": colour, "alpha": 0.85, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        axes.hist(last[mine], edges, weights=weights, label=label, **style)
+    axes.plot([], [], "D", color=PAPER_COLOUR, markersize=4, label=f"spurious, in the paper: {printed:g}%")
+    axes.set_xscale("log")
+    axes.set(xlabel="loss F at the end of a run", ylabel="runs (%)", ylim=(0, 50))
+    words = f"1. Found: where {runs} runs of gradient\ndescent end, k = n = {sweep.size}"
+    axes.set_title(words, fontsize=10, loc="left")
+    axes.legend(loc="upper right", fontsize=9)
+
+
+def _matrix(figure: Figure, axes: Axes, minimum: ProvedMinimum) -> None:
+    weights = minimum.weights[np.argsort(np.abs(minimum.weights).argmax(1))]
+    texts = {at: f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for at, value in np.ndenumerate(weights)}
+    draw_matrix(figure, axes, weights, texts)
+    axes.set(xlabel="coordinate (teacher neurons are unit vectors)")
+    loss, curvature = down(minimum.loss_ge), down(minimum.eigenvalue_ge)
+    words = f"2. Proved (k = n = {len(weights)}): loss at least {loss},\ncurvature at least {curvature}, alone within {down(minimum.alone_within)}"
+    axes.set_title(words, fontsize=10, loc="left")
+
+
+def down(value: float) -> str:
+    """Return a proved lower bound with five digits after the point, rounded to the safe side."""
+    return f"{math.floor(value * 1e5) / 1e5:.5f}"
