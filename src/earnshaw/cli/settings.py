@@ -32,6 +32,7 @@ OPTIMIZERS = (
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")
+PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
 
 
 def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -123,8 +124,8 @@ def two_layers(
         settings = [(matrix, b) for b in student_sizes(n, matrix.shape[0])]
     elif k is not None:
         settings = [(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
-    else:  # the paper's grid, of Safran & Shamir
-        settings = [(standard_teacher(a), b) for a in range(1, 21) for b in range(a, 21)]
+    else:
+        settings = [(standard_teacher(a), b) for a, b in PAPER_GRID]
     return [TwoLayer(matrix, students=b, activation=sigma, trainable_output=trained) for matrix, b in settings]
 
 
