@@ -16,8 +16,8 @@ from scipy.optimize import least_squares
 from scipy.special import erf, expit
 
 from earnshaw.problems import Data
-from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build, hexed
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted import convexity
 from earnshaw.proof.trusted.balls import precision
 from earnshaw.proof.trusted.reading import seal
