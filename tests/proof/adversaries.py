@@ -376,7 +376,7 @@ def fewer_students():
         point = Point(center.tolist(), teacher.tolist())
         hessian = double_hessian(point)
         _, sections = prove_minimum(point, hessian, guess_least(hessian.entries))
-        problem = TwoLayer(teacher, students=1).to_json()
+        problem = TwoLayer(teacher, students=1)
         document = dict(build("minimum", problem, center, sections, {}).document)
     return json.dumps(document).encode()
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.problems import Problem
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, seal
 from earnshaw.store import write_bytes
 
@@ -75,17 +76,13 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str,
-    problem: Mapping[str, Any],
-    center: np.ndarray,
-    sections: Mapping[str, Any],
-    meta: Mapping[str, str] | None,
+    kind: str, problem: Problem, center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
 ) -> Certificate:
-    """Assemble and seal the certificate of `kind` about `center`, for a problem given by its JSON."""
+    """Assemble and seal the certificate of `kind` about `center`."""
     document = {
         "format": FORMAT,
         "kind": kind,
-        "problem": dict(problem),
+        "problem": problem.to_json(),
         "center": hexed(center),
         **hexed(sections),
         "meta": {"producer": "earnshaw.proof", **(meta or {})},

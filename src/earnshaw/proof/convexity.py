@@ -72,7 +72,7 @@ def prove_convexity(problem: Data, weights: ArrayLike | None, *, meta: Mapping[s
         reason = f"the smallest eigenvalue at the centre is only known to be at least {claim.curvature_ge:.3g}"
         return Proof.undecided(problem, reason, center)
     sections = {"claims": vars(claim), "hint": {"shift": shift}}
-    certificate = build("convexity", problem.to_json(), center, sections, meta)
+    certificate = build("convexity", problem, center, sections, meta)
     accepted, _, sentence = check_bytes(certificate.to_text().encode())
     if not accepted:
         return Proof.undecided(problem, f"the checker does not confirm what doubles suggest: {sentence}", center)
@@ -96,8 +96,7 @@ def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
     hessian = jacobian.T @ jacobian
     size = float(np.trace(hessian))
     for k in range(K):
-        own = error * bend[:, k]
-        place = slice(k * d, k * d + d)
+        own, place = error * bend[:, k], slice(k * d, k * d + d)
         hessian[place, place] += K * (x * own[:, None]).T @ x
         size += K * float(np.abs(own).max()) * length
     curvature = float(np.linalg.eigvalsh(hessian)[0] - n * _ROOM * size) / (n * K**2)
@@ -154,9 +153,6 @@ def _fourth_moment(x: Array) -> tuple[float, float]:
         rows = x[start : start + _BLOCK]
         products = rows[:, first] * rows[:, second] * np.where(diagonal, 1.0, np.sqrt(2.0))
         total += products.T @ products
-    size, typical = float(np.trace(total)), n * float(np.mean(x * x)) ** 2
-    bounds: list[tuple[float, float]] = []
-    for shift in (0.0, 0.5 * typical, typical, 1.5 * typical):
-        shifted = total - shift * np.outer(diagonal, diagonal)
-        bounds.append((_most(shifted, n, size + shift * d) + shift / n, shift))
-    return min(bounds)
+    size, typical, ones = float(np.trace(total)), n * float(np.mean(x * x)) ** 2, np.outer(diagonal, diagonal)
+    shifts = (0.0, 0.5 * typical, typical, 1.5 * typical)
+    return min((_most(total - c * ones, n, size + c * d) + c / n, c) for c in shifts)

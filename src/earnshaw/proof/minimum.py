@@ -17,6 +17,7 @@ found by bisection in floats and confirmed in balls.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf, pi, sqrt
 from typing import Any
 
@@ -35,14 +36,16 @@ BACKOFF = 2.0**-10  # R_unique stays this far, relatively, below the largest rad
 MARGIN = 1e-6  # on lambda_max, relatively: the checker guesses its own weights and must not find a larger bound
 
 
+Sections = dict[str, Any]  # of a certificate
+
+
 def prove_minimum(
     point: Point, hessian: Near, guess: float, *, every_dimension: bool = True
-) -> tuple[MinimumClaim, dict[str, Any]]:
+) -> tuple[MinimumClaim, Sections]:
     """Prove that a spurious minimum lies at `point`, whose Hessian's smallest eigenvalue is about `guess`.
 
-    Returns the claim and the sections of a `minimum` certificate, to which `basin` and `robust` add theirs; raises Missed
-    when an inequality fails. `every_dimension` asks for M as well; when M does not allow the proof, the minimum is proved
-    in dimension d alone.
+    Returns the claim and the certificate's sections, or raises Missed when an inequality fails. `every_dimension` asks for
+    M as well; when M does not allow the proof, the minimum is proved in dimension d alone.
     """
     bound = prove_least(hessian, guess)
     if bound is None or not bound.lower > 0:
@@ -50,21 +53,19 @@ def prove_minimum(
             f"lambda_min > 0 missed: the smallest eigenvalue is about {guess:.3g} and its proved bound "
             f"{'is missing' if bound is None else f'{bound.lower:.3g}'}; the point is a saddle or degenerate"
         )
-    extension = None
     if every_dimension:
         matrix = rounded(point.extension())
         extension = prove_least(matrix, guess_least(matrix.entries))
-    if extension is None or not extension.lower > 0:
-        return _radii(point, bound, None)
-    try:
-        return _radii(point, bound, extension)
-    except Missed:
-        if extension.lower >= bound.lower:
-            raise
-        return _radii(point, bound, None)
+        if extension is not None and extension.lower > 0:
+            try:
+                return _radii(point, bound, extension)
+            except Missed:
+                if extension.lower >= bound.lower:
+                    raise
+    return _radii(point, bound, None)
 
 
-def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> tuple[MinimumClaim, dict[str, Any]]:
+def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> tuple[MinimumClaim, Sections]:
     """Choose the radii and check every inequality in balls."""
     eps = up(norm(point.gradient().entries()))
     beyond, shift = (None, None) if extension is None else extension
@@ -117,8 +118,8 @@ def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> tup
     return MinimumClaim(bound.lower, beyond, mu, eps, lip, value_ge, value_le, inner, outer), sections
 
 
-def prove_basin(hessian: Near, claim: MinimumClaim) -> dict[str, float]:
-    """Prove the basin of a minimum; return its section of the certificate, or raise Missed when there is no room for one."""
+def prove_basin(hessian: Near, claim: MinimumClaim, sections: Sections) -> tuple[MinimumClaim, Sections]:
+    """Prove the basin of a minimum; return claim and sections with it, or raise Missed when there is no room for one."""
     top = _greatest(hessian)
     inner, outer = arb(claim.enclosure_radius), arb(claim.unique_radius)
     radius = down(outer - 2 * inner)
@@ -130,7 +131,8 @@ def prove_basin(hessian: Near, claim: MinimumClaim) -> dict[str, float]:
             f"no room for a basin: R_unique = {claim.unique_radius:.3g}, R_enclosure = {claim.enclosure_radius:.3g}"
         )
     step = down(2 / arb(smoothness))
-    return {"radius": radius, "lambda_max_le": top, "smoothness_le": smoothness, "mu_ge": mu, "step_lt": step}
+    found = {"radius": radius, "lambda_max_le": top, "smoothness_le": smoothness, "mu_ge": mu, "step_lt": step}
+    return replace(claim, basin_radius=radius, step_lt=step), sections | {"basin": found}
 
 
 def _greatest(matrix: Near) -> float:
@@ -146,8 +148,8 @@ def _greatest(matrix: Near) -> float:
     return up((quotient + matrix.error) * (1 + arb(MARGIN)))
 
 
-def prove_robust(point: Point, claim: MinimumClaim) -> dict[str, float]:
-    """Prove nearly the largest delta the theorem allows; return its section of the certificate, or raise Missed."""
+def prove_robust(point: Point, claim: MinimumClaim, sections: Sections) -> tuple[MinimumClaim, Sections]:
+    """Prove nearly the largest delta the theorem allows; return claim and sections with it, or raise Missed."""
     guess = LipschitzGuess(point)
     # No delta beyond this can work: eps' >= sqrt(n) k delta/2, and lambda'^2/(2 L') <= lambda^2/(2 L(0)).
     most = claim.lambda_ge**2 / (guess(0.0) * sqrt(point.n) * point.k)
@@ -166,7 +168,8 @@ def prove_robust(point: Point, claim: MinimumClaim) -> dict[str, float]:
             continue
         value_ge = down(gap * gap / 2 - eps * eps / (2 * arb(mu)))
         if value_ge > 0:
-            return {"delta": delta, "R_enclosure": radius, "hess_lipschitz_le": lip, "mu_ge": mu, "F_ge": value_ge}
+            found = {"delta": delta, "R_enclosure": radius, "hess_lipschitz_le": lip, "mu_ge": mu, "F_ge": value_ge}
+            return replace(claim, teacher_radius=delta), sections | {"robust": found}
     raise Missed("no movement of the teacher is proved to keep the minimum")
 
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from earnshaw.errors import InputError
 from earnshaw.problems import ConvNet, Data, Problem, TwoLayer, problem_from_json
@@ -83,15 +84,9 @@ def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = N
         yield from (_attempt(problem, point, options) for problem, point in jobs)
         return
     records = [problem.to_json() for problem, _ in jobs]
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), initializer=_begin) as pool:
+    # BLAS is kept on one thread in each process: the processes are the parallelism.
+    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), threadpool_limits, (1,)) as pool:
         yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
-
-
-def _begin() -> None:
-    """Keep BLAS in this process on one thread: the processes are the parallelism."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(limits=1)
 
 
 def _work(record: dict[str, Any], point: np.ndarray | None, options: Mapping[str, Any]) -> Proof:

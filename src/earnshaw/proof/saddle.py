@@ -6,7 +6,6 @@ room: each bound is :data:`ROOM` times what is found here, which costs nothing b
 
 from typing import Any
 
-import numpy as np
 from flint import arb, arb_mat, ctx
 
 from earnshaw.proof.claims import SaddleClaim
@@ -70,8 +69,3 @@ def prove_saddle(point: Point) -> tuple[SaddleClaim, dict[str, Any]]:
         "hint": {"precision": ctx.prec},
     }
     return SaddleClaim(curvature, eps, lip, value_ge, value_le, radius), sections
-
-
-def is_negative(guess: float, size: int) -> bool:
-    """Say whether a float eigenvalue is negative beyond the noise of a size x size problem of entries about 1."""
-    return guess < -64 * size * float(np.finfo(np.float64).eps)
