@@ -82,7 +82,7 @@ def fit(
 
 
 def _show(result: Fit, folder: Path) -> None:
-    from earnshaw.proof.trusted.relu_claims import shown
+    from earnshaw.proof.trusted.balls import shown
 
     record, proved = result.to_json(), result.proved
     norms = ", ".join(f"{norm:.4g}" for norm in record["norms"])
