@@ -15,44 +15,9 @@ from earnshaw.experiments.summary import Summary, families
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
-__all__ = [
-    "Arena",
-    "DataSets",
-    "DeepGrid",
-    "DeepTraining",
-    "Disagreement",
-    "Fit",
-    "Fitting",
-    "Interrupted",
-    "Measurement",
-    "Motion",
-    "Plan",
-    "Proved",
-    "Runs",
-    "Score",
-    "Setting",
-    "Summary",
-    "Sweep",
-    "SweepResult",
-    "Target",
-    "Threads",
-    "Trap",
-    "Work",
-    "best_of_four",
-    "dynamics",
-    "families",
-    "finished_records",
-    "fit",
-    "load",
-    "load_sweep",
-    "measure",
-    "prove_sweep",
-    "prove_targets",
-    "run",
-    "run_arena",
-    "run_plan",
-    "sweep",
-    "targets",
-    "train_grid",
-    "work_of",
-]
+__all__ = ["Interrupted", "Threads", "Work", "finished_records", "load", "run", "work_of"]
+__all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
+__all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
+__all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
+__all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
+__all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]

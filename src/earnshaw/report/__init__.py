@@ -4,19 +4,5 @@ from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Tabl
 from earnshaw.report.reproductions import Reproduced, reproduction_section
 from earnshaw.report.sweeps import computed_with, sweep_page, sweep_sections
 
-__all__ = [
-    "Code",
-    "Figure",
-    "Folded",
-    "Page",
-    "Part",
-    "Reproduced",
-    "Section",
-    "Table",
-    "Text",
-    "computed_with",
-    "reproduction_section",
-    "sweep_page",
-    "sweep_sections",
-    "write_page",
-]
+__all__ = ["Code", "Figure", "Folded", "Page", "Part", "Section", "Table", "Text", "write_page"]
+__all__ += ["Reproduced", "computed_with", "reproduction_section", "sweep_page", "sweep_sections"]
