@@ -4,8 +4,7 @@ from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_are
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
-from earnshaw.experiments.engine import run
-from earnshaw.experiments.executors import Interrupted, Threads
+from earnshaw.experiments.engine import Interrupted, Threads, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting

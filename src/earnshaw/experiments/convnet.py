@@ -41,10 +41,9 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
     together = ConvNetLandscape(*jax.device_put([np.concatenate(leaves) for leaves in zip(*reduced, strict=True)]))
     descent, starts = GradientDescent(step=step), np.concatenate(points)
     judge, indices = BarrierJudge.of(together, descent, Stopping()), np.arange(len(starts))
-    batch = problems[0].batch
-    work = Lanes(landscape=together, descent=descent, judge=judge, starts=starts, indices=indices, batch=batch)
+    where = {"landscape": together, "starts": starts, "indices": indices, "batch": problems[0].batch}
     with one_blas_thread():
-        ledger, _ = run_lanes(work)
+        ledger, _ = run_lanes(Lanes(descent=descent, judge=judge, **where))
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
 
@@ -86,9 +85,8 @@ def _follow(
     def seen(point: jax.Array) -> jax.Array:
         way = landscape.angles(point)
         total = jnp.sum(landscape.split(point)[1] * landscape.ones, -1)
-        return jnp.stack(
-            [landscape.value(point), way.angle, way.supplement, landscape.product(point), total, way.length]
-        )
+        value, product = landscape.value(point), landscape.product(point)
+        return jnp.stack([value, way.angle, way.supplement, product, total, way.length])
 
     def moment(state, _):
         state = jax.lax.fori_loop(0, every, lambda _, s: descent.advance(landscape, s), state)

@@ -127,9 +127,8 @@ def train_grid(
 ) -> list[DeepResult]:
     """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
     grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
-    run(grid, out, workers=1, progress=progress)
-    trained = {(result.depth, result.width): result for result in DeepGrid.load(out)}
-    return [trained[size] for size in sizes]
+    done = run(grid, out, workers=1, progress=progress)
+    return [unpack(DeepResult, done[network.name].arrays()) for network in grid.networks]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:
@@ -173,8 +172,7 @@ def _stretch(training: DeepTraining, state: Any, teachers: Any, inputs: jax.Arra
 
 def train(network: DeepTanh, training: DeepTraining, progress: Progress = quiet) -> DeepResult:
     """Train one student for each teacher and return the errors on the way; lane i depends on the seed and i alone."""
-    lanes = lane_keys(training.seed, np.arange(training.teachers))
-    split = jax.vmap(lambda key: jax.random.split(key))(lanes)
+    split = jax.vmap(jax.random.split)(lane_keys(training.seed, np.arange(training.teachers)))
     draw = functools.partial(deep.random_weights, network)
     teachers = jax.vmap(draw)(split[:, 0])
     weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])

@@ -151,7 +151,7 @@ def _segment(
     begin: jax.Array,
     free: jax.Array,
     open_: jax.Array,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+) -> dict[str, jax.Array]:
     """Integrate from one capture to the next; return stored times and positions, and where and when it ended.
 
     ``free`` (n,) are the electrons that move, ``open_`` (n, k) the protons that each of them may still reach.
@@ -180,10 +180,8 @@ def _segment(
         event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
         throw=False,
     )
-    assert solution.ts is not None
-    assert solution.ys is not None
-    (stored_times, (end,)), (stored, (last,)) = solution.ts, solution.ys
-    return stored_times, stored, end, last
+    (times, (end,)), (positions, (last,)) = solution.ts, solution.ys  # type: ignore[misc]
+    return {"times": times, "positions": positions, "end": end, "last": last}
 
 
 def dynamics(
@@ -199,31 +197,25 @@ def dynamics(
     interrupted one stopped.
     """
     motion = Motion(problem, start, integration or Integration())
-    folder = None if out is None else Path(out)
-    done = run(motion, folder, workers=1, progress=progress)["trajectory"]
-    return unpack(Trajectory, done.files[""]) if folder is None else Motion.load(folder)
+    return unpack(Trajectory, run(motion, out, workers=1, progress=progress)["trajectory"].arrays())
 
 
 def follow(problem: Charges, start: np.ndarray, integration: Integration, context: Context) -> Trajectory:
     """Integrate from capture to capture; each stretch is a stage that the context keeps."""
     landscape = charge_energy(problem)
-    electrons, protons = problem.electrons, problem.protons
-    moving = np.asarray(problem.electron_charges)
+    electrons, protons, moving = problem.electrons, problem.protons, np.asarray(problem.electron_charges)
     begin, positions = 0.0, start
     captures: list[Capture] = []
     times, path = [np.zeros(1)], [start[None]]
     while True:
-        taken = np.array([c.electron for c in captures], dtype=int)
-        free = ~np.isin(np.arange(electrons), taken)
+        free = ~np.isin(np.arange(electrons), [c.electron for c in captures])
         site = problem.proton_charges.copy()
         for c in captures:
             site[c.proton] -= moving[c.electron]
         reachable = free[:, None] & (moving[:, None] * site > 1e-12)
-        moving_now = jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
 
-        def stretch_on(now: tuple = moving_now) -> Arrays:
-            arrays = _segment(landscape, integration, *now)
-            return {name: np.asarray(x) for name, x in zip(("times", "positions", "end", "last"), arrays, strict=True)}
+        def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
+            return {name: np.asarray(x) for name, x in _segment(landscape, integration, *map(jnp.asarray, now)).items()}
 
         if context.cancelled():
             raise InterruptedError("the motion was cancelled")
@@ -245,16 +237,15 @@ def follow(problem: Charges, start: np.ndarray, integration: Integration, contex
         times += [stretch["times"][keep], [end]]
         path += [stretch["positions"][keep], positions[None]]
         begin = end
-        context.progress(
-            max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until)), f"{len(captures)} reached"
-        )
+        share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
+        context.progress(share, f"{len(captures)} reached")
         if not reached or end >= integration.until or len(captures) == electrons:
             break
-    everywhere = np.concatenate(path)
+    moments, everywhere = np.concatenate(times), np.concatenate(path)
     energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
     energies = np.where(np.isfinite(energies), energies, np.nan)
-    worst = _worst_pull(landscape, np.concatenate(times), everywhere, captures)
-    return Trajectory(problem, np.concatenate(times), everywhere, energies, tuple(captures), worst)
+    worst = _worst_pull(landscape, moments, everywhere, captures)
+    return Trajectory(problem, moments, everywhere, energies, tuple(captures), worst)
 
 
 def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
@@ -265,9 +256,9 @@ def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray,
     pull = np.linalg.norm(np.asarray(landscape.velocity(jnp.asarray(positions))), axis=-1)
     hold = abs(float(potential.slope(jnp.asarray(0.0))))
     charges = np.asarray(landscape.student_charges)
-    worst = 0.0
-    for c in captures:
+
+    def worst(c: Capture) -> float:
         capacity = abs(charges[c.electron] * float(landscape.teacher_charges[c.proton])) * hold
-        after = times >= c.time
-        worst = max(worst, float(pull[after, c.electron].max()) / capacity if capacity > 1e-12 else math.inf)
-    return worst
+        return float(pull[times >= c.time, c.electron].max()) / capacity if capacity > 1e-12 else math.inf
+
+    return max([0.0, *map(worst, captures)])

@@ -7,14 +7,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
 from earnshaw.experiments.summary import families
-from earnshaw.experiments.sweep import Sweep, SweepResult, proofs_file
+from earnshaw.experiments.sweep import Sweep, SweepResult
 from earnshaw.experiments.work import Progress, load, quiet
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
@@ -58,18 +57,15 @@ def targets(path: Path) -> list[Target]:
     """Return the points of an ``.npz`` file (``weights``, optional ``teacher``), or every family of a run folder."""
     if path.is_dir():
         found = load(path)
-        if not isinstance(found, Sweep):
-            kind = read_manifest(path)["kind"]
-            raise InputError(
-                f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder"
-            )
-        return [target for result in found for target in sweep_targets(result, str(path))]
+        if isinstance(found, Sweep):
+            return [target for result in found for target in sweep_targets(result, str(path))]
+        kind = read_manifest(path)["kind"]
+        raise InputError(f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder")
     arrays = read_npz(path)
     if "weights" not in arrays:
         raise InputError(f"{path} has no array 'weights'; it has {', '.join(sorted(arrays)) or 'none'}")
     weights = arrays["weights"]
-    if weights.ndim == 2:
-        weights = weights[None]
+    weights = weights[None] if weights.ndim == 2 else weights
     if weights.ndim != 3 or weights.dtype.kind not in "fiu":
         raise InputError(
             f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
@@ -139,24 +135,19 @@ def prove_sweep(
     for place, result in enumerate(results):
         points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []
         proofs = prove_targets(points, workers)
-        rows: list[dict[str, Any]] = []
+        rows = []
         for point, proof in zip(points, proofs, strict=True):
-            paths = proof.save_all(out, point.stem)
-            main = str(next(iter(paths.values())).relative_to(folder)) if paths else None
-            row = proof.report(result.name, point.index, main)
+            paths = [*proof.save_all(out, point.stem).values()]
+            row = proof.report(result.name, point.index, str(paths[0].relative_to(folder)) if paths else None)
             rows.append({key: value for key, value in row.items() if key != "seconds"})
         verdicts = [proof.verdict for proof in proofs]
-        counts = Proved(
-            proved=verdicts.count(Verdict.PROVED_MINIMUM),
-            saddles=verdicts.count(Verdict.PROVED_SADDLE),
-            inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
-            runs_in_proved_basins=sum(
-                _in_basin(result, family, proof) for family, proof in zip(result.families, proofs, strict=False)
-            ),
-        )
-        path = proofs_file(result)
-        assert path is not None
-        write_json(path, counts.to_json() | {"families": rows})
+        kinds = Verdict.PROVED_MINIMUM, Verdict.PROVED_SADDLE, Verdict.INCONCLUSIVE
+        proved, saddles, inconclusive = map(verdicts.count, kinds)
+        minima = zip(result.families, proofs, strict=False)  # the saddles come after them
+        inside = sum(_in_basin(result, family, proof) for family, proof in minima)
+        counts = Proved(proved, saddles, inconclusive, inside)
+        assert result.proofs_file is not None
+        write_json(result.proofs_file, counts.to_json() | {"families": rows})
         counted.append(counts)
         progress((place + 1) / len(results), result.name)
     return counted

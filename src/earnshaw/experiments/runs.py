@@ -124,21 +124,16 @@ class Runs:
     @classmethod
     def of_ledger(cls, problem: Problem, lanes: NDArray[np.int64], ledger: Ledger, **extra: np.ndarray) -> Runs:
         """Return the results of the lanes of a ledger."""
+        same = ("outcome", "value", "gradient_norm", "gradients", "hessians", "halvings", "by_value")
         return cls(
             problem=problem,
             run=np.asarray(lanes, dtype=np.int64),
-            outcome=ledger.outcome,
-            value=ledger.value,
-            gradient_norm=ledger.gradient_norm,
             min_eigenvalue=np.full(len(lanes), np.nan),
             steps=ledger.steps + ledger.wasted,
-            gradients=ledger.gradients,
-            hessians=ledger.hessians,
-            halvings=ledger.halvings,
-            by_value=ledger.by_value,
             weights=ledger.points,
             last_weights=ledger.last_points,
             extra=extra,
+            **{name: getattr(ledger, name) for name in same},
         )
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,16 +13,13 @@ import numpy as np
 from earnshaw.descent import Descent, Outcome
 from earnshaw.experiments.runs import Runs
 from earnshaw.landscapes import landscape, lane_landscape
-from earnshaw.numerics import proportion_interval
+from earnshaw.numerics import percentage
 from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
 from earnshaw.symmetry import Family, FamilyRecord
 from earnshaw.symmetry import families as group
 from earnshaw.symmetry.copies import describe
 from earnshaw.threads import one_blas_thread
-
-if TYPE_CHECKING:
-    from earnshaw.experiments.plan import Setting
 
 MINIMA = (Outcome.SPURIOUS, Outcome.CONVERGED)  # the ends that are grouped into families
 
@@ -82,15 +79,12 @@ class Summary:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
         """Read a summary back; the arrays of its families are in the result file."""
-        names = [entry.name for entry in dataclasses.fields(cls)]
-        sizes = {key: record[key] for key in record if key not in {*names, "undecided", "files"}}
-        interval = record["spurious_interval"]
-        read: dict[str, Any] = {
-            "sizes": sizes,
-            "spurious_interval": None if interval is None else tuple(interval),
-            "families": tuple(FamilyRecord.from_json(family) for family in record["families"]),
-        }
-        return cls(**{name: read[name] if name in read else record[name] for name in names})
+        names = [entry.name for entry in dataclasses.fields(cls) if entry.name != "sizes"]
+        sizes = {key: record[key] for key in record if key not in {"sizes", *names, "undecided", "files"}}
+        held, interval = {name: record[name] for name in names}, record["spurious_interval"]
+        held["spurious_interval"] = None if interval is None else tuple(interval)
+        held["families"] = tuple(FamilyRecord.from_json(family) for family in record["families"])
+        return cls(sizes=sizes, **held)
 
 
 def families(runs: Runs, seed: int = 0) -> list[Family]:
@@ -126,23 +120,20 @@ def with_families(runs: Runs, seed: int) -> tuple[Runs, list[Family]]:
     return dataclasses.replace(runs, min_eigenvalue=eigenvalues), found
 
 
-def summarise(runs: Runs, found: list[Family], setting: Setting, start: Start, seed: int) -> Summary:
+def summarise(runs: Runs, found: list[Family], descent: Descent, start: Start, seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
     spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, *MINIMA)
     decided = sum(count for name, count in runs.outcomes.items() if Outcome[name].decides)
-    interval = None
-    if decided:
-        low, high = proportion_interval(len(spurious), decided)
-        interval = 100 * low, 100 * high
+    percent, interval = percentage(len(spurious), decided) if decided else (None, None)
     return Summary(
         sizes=runs.problem.sizes,
         objective=str(runs.problem.to_json()["objective"]),
-        optimizer=optimizer_name(setting.descent),
+        optimizer=optimizer_name(descent),
         start=str(start.to_json().get("kind", type(start).__name__)),
         runs=len(runs),
         seed=seed,
         outcomes=runs.outcomes,
-        spurious_percent=100 * len(spurious) / decided if decided else None,
+        spurious_percent=percent,
         spurious_interval=interval,
         mean_objective=float(spurious.value.mean()) if len(spurious) else None,
         mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,

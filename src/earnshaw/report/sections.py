@@ -1,14 +1,16 @@
-"""The page of a sweep: what was found, what is proved, how to run it again."""
+"""Sections of pages: what a sweep found and what of it is proved, and a paper's numbers beside ours."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
 from earnshaw.experiments.work import record_of
+from earnshaw.papers import Comparison, Source
 from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
@@ -17,11 +19,9 @@ from earnshaw.store import read_manifest
 
 def sweep_page(folder: Path, out: Path) -> Page:
     """Return the page of a run folder; figures are drawn beside ``out``, and certificates linked from there."""
-    kind = read_manifest(folder)["kind"]
+    kind, see = read_manifest(folder)["kind"], f"see it with earnshaw runs show {folder}"
     if kind != "sweep":
-        raise InputError(
-            f"{folder} holds work of the kind {kind!r}, which has no page; see it with earnshaw runs show {folder}"
-        )
+        raise InputError(f"{folder} holds work of the kind {kind!r}, which has no page; {see}")
     results = load_sweep(folder).results
     if not results:
         raise InputError(f"{folder} has no finished setting yet; run the sweep again to go on")
@@ -34,13 +34,8 @@ def sweep_page(folder: Path, out: Path) -> Page:
     )
     provable = all(result.summary.objective == "two-layer/relu" for result in results)
     prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
-    again = Section(
-        "Run it again",
-        [
-            Text("The folder keeps every setting of the sweep, and the same command finds its results there."),
-            Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}"),
-        ],
-    )
+    words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
+    again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
     return Page(f"Sweep {folder.name}", lead, [*sweep_sections(results, out), again], computed_with(folder))
 
 
@@ -48,10 +43,7 @@ def sweep_sections(
     results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
-    printed = printed or {}
-    sections = [_results(results, out, printed), _families(results, out)]
-    statements = _statements(results, out)
-    return [*sections, statements] if statements else sections
+    return [_results(results, out, printed or {}), _families(results, out), *_statements(results, out)]
 
 
 def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
@@ -59,6 +51,7 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
     rows = []
     for result in results:
         summary = result.summary
+        interval, percent = _interval(summary), summary.spurious_percent
         others = {k: v for k, v in summary.outcomes.items() if k not in ("GLOBAL", "SPURIOUS")}
         rows.append(
             [
@@ -66,7 +59,7 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
                 summary.optimizer,
                 str(summary.runs),
                 str(summary.outcomes.get("GLOBAL", 0)),
-                _percent(summary),
+                f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
                 f"{printed[result.name]:g}%" if result.name in printed else "",
                 "" if summary.mean_objective is None else f"{summary.mean_objective:.4f}",
                 "" if summary.mean_min_eigenvalue is None else f"{summary.mean_min_eigenvalue:.4f}",
@@ -84,37 +77,26 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
         Table(headings, rows),
     ]
     picture = out.parent / f"{out.stem}-figures"
-    known = [
-        result for result in results if "CONVERGED" not in result.summary.outcomes and result.summary.spurious_interval
-    ]
-    drawn = [
-        Proportion(
-            result.summary.name,
-            result.summary.spurious_percent or 0.0,
-            result.summary.spurious_interval or (0.0, 100.0),
-            printed.get(result.name),
-        )
-        for result in known
-    ]
-    if any(result.summary.spurious for result in known):
-        title = f"Runs that end at spurious minima ({known[0].summary.runs} runs each)"
+    known = [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
+    if any(summary.spurious for _, summary in known):
+        drawn = [
+            Proportion(x.name, x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
+            for name, x in known
+        ]
+        title = f"Runs that end at spurious minima ({known[0][1].runs} runs each)"
         bars({OURS: drawn}, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
-        parts.append(
-            Figure(picture / "percentages.svg", words + ("; diamonds are the paper's values." if printed else "."))
-        )
+        words += "; diamonds are the paper's values." if printed else "."
+        parts.append(Figure(picture / "percentages.svg", words))
     values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
     value_figure(values, picture / "values")
     parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
     return Section("Where the runs ended", parts)
 
 
-def _percent(summary: Summary) -> str:
-    """Return the share of spurious runs with its interval; a dash where no minimum can be called spurious."""
-    if "CONVERGED" in summary.outcomes or summary.spurious_interval is None:
-        return "-"
-    low, high = summary.spurious_interval
-    return f"{summary.spurious_percent:.1f}% ({low:.1f} to {high:.1f})"
+def _interval(summary: Summary) -> tuple[float, float] | None:
+    """Return the interval of the share of spurious runs; None where no minimum can be called spurious."""
+    return None if "CONVERGED" in summary.outcomes else summary.spurious_interval
 
 
 def _without_empty(headings: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
@@ -151,43 +133,33 @@ def _folder(result: SweepResult) -> Path:
     return result.source.parent
 
 
-def _statements(results: Sequence[SweepResult], out: Path) -> Section | None:
+def _statements(results: Sequence[SweepResult], out: Path) -> list[Section]:
     """Return what the certificates say in words, with links to them; the first in full, the others on a click."""
     parts: list[Part] = []
-    inside = total = 0
-    folder = _folder(results[0])
-    for result in results:
-        proofs = result.proofs
-        if proofs is None:
-            continue
-        inside += proofs["runs_in_proved_basins"]
-        total += result.summary.spurious
+    folder, tried = _folder(results[0]), [(x.summary, proofs) for x in results if (proofs := x.proofs)]
+    for summary, proofs in tried:
         for row in proofs["families"]:
             if not row["certificate"]:
                 continue
             file = folder / row["certificate"]
-            title = f"{result.summary.name}, family {row['index']}"
+            title = f"{summary.name}, family {row['index']}"
             words = f"{explain(file).words} [certificate]({_link(file, out)})"
             parts.append(Folded(title, [Text(words)]) if parts else Text(f"*{title}.* {words}"))
     if not parts:
-        return None
-    if total:
-        parts.insert(
-            0,
-            Text(
-                f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
-                "converges to the proved minimum. What is proved of each minimum:"
-            ),
-        )
-    certificates = _link(folder / "certificates", out)
-    parts.append(
-        Text(
-            f"All certificates are in [{certificates}]({certificates}). The checker, which is self-contained and imports "
-            "nothing of the prover, accepts or rejects each file:"
-        )
+        return []
+    inside = sum(proofs["runs_in_proved_basins"] for _, proofs in tried)
+    total = sum(summary.spurious for summary, _ in tried)
+    words = (
+        f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
+        "converges to the proved minimum. What is proved of each minimum:"
     )
-    parts.append(Code(f"earnshaw check {folder}"))
-    return Section("What is proved", parts)
+    certificates = _link(folder / "certificates", out)
+    where = (
+        f"All certificates are in [{certificates}]({certificates}). The checker, which is self-contained and imports "
+        "nothing of the prover, accepts or rejects each file:"
+    )
+    first = [Text(words)] if total else []
+    return [Section("What is proved", [*first, *parts, Text(where), Code(f"earnshaw check {folder}")])]
 
 
 def _link(file: Path, out: Path) -> str:
@@ -202,3 +174,42 @@ def computed_with(folder: Path) -> str:
         return ""
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     return f"{versions}; Python {record['python']}; {record['device']}."
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One item of a paper as it was reproduced: its numbers, its pictures, and the command that does it again."""
+
+    title: str
+    words: str
+    compared: Sequence[Comparison]
+    figures: Sequence[tuple[Path, str]]
+    command: str
+    folded: bool = True  # whether the table of numbers opens on a click
+
+
+def reproduction_section(item: Reproduced) -> Section:
+    """Return the section of an item: the words, the figures, the compared numbers, how to rerun it."""
+    rows = [
+        [
+            row.setting,
+            row.quantity.replace("_", " "),
+            "-" if row.ours is None else f"{row.ours:.4g}",
+            f"{row.reference:.4g}",
+            row.source.word,
+            row.test,
+            "yes" if row.ok else "NO",
+        ]
+        for row in item.compared
+    ]
+    failed = frozenset(index for index, row in enumerate(item.compared) if not row.ok)
+    parts: list[Part] = [Text(item.words), *(Figure(path, caption) for path, caption in item.figures)]
+    if rows:
+        headings = ["setting", "quantity", "ours", "reference", "which is", "test", "agrees"]
+        words = f"{len(rows) - len(failed)} of {len(rows)} compared numbers agree"
+        kinds = {row.source for row in item.compared}
+        meaning = "; ".join(f"*{source.word}*: {source.value}" for source in Source if source in kinds)
+        table = [Table(headings, rows, failed), Text(f"What a reference is: {meaning}.")]
+        parts += [Folded(words, table)] if item.folded else [Text(words + ":"), *table]
+    parts += [Text("To rerun this piece, in full:"), Code(item.command)]
+    return Section(item.title, parts)
