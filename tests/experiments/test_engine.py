@@ -336,7 +336,7 @@ WORKS = [
         Charges(np.eye(3), electron_charges=[1, 1, 1], law=ChargeLaw("coulomb")), np.eye(3) + 1, Integration(until=2.0)
     ),
     Measurement(
-        what="estimate", numbers={"distance": 0.1}, sizes=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
+        what="estimate", numbers={"distance": 0.1}, settings=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
     ),
 ]
 

@@ -27,12 +27,9 @@ from earnshaw.store import write_json
 class Score:
     """What one optimiser did on one problem; a line of ``earnshaw arena --json``.
 
-    Attributes
-    ----------
-    global_percent, global_interval : runs that reached the global minimum, with the 95% interval.
-    median_steps, median_gradients, median_hessians : what a run took until its fate was clear.
-    traps : how many runs ended in each family of minima, in the order of the arena's families.
-    agrees_percent : runs whose fate is that of the first optimiser's run from the same start.
+    ``global_interval`` is the 95% interval of the runs that reached the global minimum; medians are of what a run took
+    until its fate was clear; ``traps`` are the runs that ended in each of the arena's families of minima;
+    ``agrees_percent`` are those whose fate is that of the first optimiser's run from the same start.
     """
 
     optimizer: str

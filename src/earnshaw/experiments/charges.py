@@ -175,11 +175,8 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
 class Flows:
     """Theorem 5: gradient flow on L/2 beside the dynamics of charges, each integrated on its own.
 
-    Attributes
-    ----------
-    difference : largest distance, at 50 times, of gradient flow on L/2 and the dynamics under Phi.
-    doubled_difference : the same for the dynamics under 2 Phi.
-    speed_ratio : the speed under 2 Phi over that of the flow, at the start.
+    ``difference`` is their largest distance, at 50 times, for the dynamics under Phi, ``doubled_difference`` that under
+    2 Phi; ``speed_ratio`` is the speed under 2 Phi over that of the flow, at the start.
     """
 
     difference: float

@@ -19,12 +19,8 @@ from earnshaw.potentials.radial import Circle, turned
 class CircleEnds:
     """The ends of gradient descent of k electrons among k protons, all of charge 1.
 
-    Attributes
-    ----------
-    runs : how many.
-    at_global : ends with an electron on every proton.
-    flat_pairs : ends where some electrons are on protons and the rest opposite each other in pairs: no electron can go
-        down alone, and a pair that turns together changes nothing.
+    ``at_global`` counts those with an electron on every proton, ``flat_pairs`` those where some electrons are on protons
+    and the rest opposite each other in pairs: no electron can go down alone, and a pair that turns together changes nothing.
     """
 
     runs: int

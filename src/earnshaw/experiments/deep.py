@@ -23,30 +23,17 @@ from earnshaw.store import Arrays, read_sealed
 
 @dataclass(frozen=True, kw_only=True)
 class DeepTraining:
-    """How students are trained: Adam on fresh samples, for so many teachers at once.
+    """How students are trained: Adam on fresh samples, for so many teachers at once."""
 
-    Attributes
-    ----------
-    teachers : how many random teachers, each with its own student.
-    steps : steps of Adam.
-    samples : fresh inputs for each step.
-    rate : the rate of Adam.
-    last : what the rate is multiplied with for the last fifth of the steps.
-    dimension : the dimension of the inputs, the same for every width.
-    balanced : whether students start from N(0, 1/inputs) in place of N(0, 1).
-    tests : fresh inputs on which the error is measured.
-    records : how often on the way the test error is measured.
-    """
-
-    teachers: int = 16
-    steps: int = 8000
-    samples: int = 128
-    rate: float = 1e-2
-    last: float = 1.0
-    dimension: int = 10
-    balanced: bool = False
-    tests: int = 4096
-    records: int = 20
+    teachers: int = 16  #: how many random teachers, each with its own student
+    steps: int = 8000  #: steps of Adam
+    samples: int = 128  #: fresh inputs for each step
+    rate: float = 1e-2  #: the rate of Adam
+    last: float = 1.0  #: what the rate is multiplied with for the last fifth of the steps
+    dimension: int = 10  #: the dimension of the inputs, the same for every width
+    balanced: bool = False  #: whether students start from N(0, 1/inputs) in place of N(0, 1)
+    tests: int = 4096  #: fresh inputs on which the error is measured
+    records: int = 20  #: how often on the way the test error is measured
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -84,7 +71,7 @@ class DeepGrid(Work):
     kind: ClassVar[str] = "deep"
     result: ClassVar[type] = DeepResult
 
-    networks: tuple[DeepTanh, ...]
+    settings: tuple[DeepTanh, ...]
     training: DeepTraining
 
     @property
@@ -96,7 +83,7 @@ class DeepGrid(Work):
     def parts(self) -> dict[str, dict[str, Any]]:
         """One setting for each network, with its teachers as runs."""
         runs = self.training.teachers
-        return {x.name: {"identity": {"problem": x.to_json()}, "runs": runs, "plan": {}} for x in self.networks}
+        return {x.name: {"identity": {"problem": x.to_json()}, "runs": runs, "plan": {}} for x in self.settings}
 
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
@@ -104,17 +91,14 @@ class DeepGrid(Work):
         networks = tuple(problem_from_json(part["identity"]["problem"]) for part in parts.values())
         return cls(networks, decode(DeepTraining, common))
 
-    def _network(self, name: str) -> DeepTanh:
-        return next(network for network in self.networks if network.name == name)
-
     def pieces(self, name: str) -> list[Piece]:
         """Return the one piece: all teachers share a program."""
-        network = self._network(name)
+        network = self.by_name[name]
         return [Piece(name, 0, self.training.teachers, network.depth * (network.width + 5.0) ** 2)]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Train one student for each teacher."""
-        return pack(train(self._network(piece.setting), self.training, context.progress))
+        return pack(train(self.by_name[piece.setting], self.training, context.progress))
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> list[DeepResult]:
@@ -128,7 +112,7 @@ def train_grid(
     """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
     grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
     done = run(grid, out, workers=1, progress=progress)
-    return [unpack(DeepResult, done[network.name].arrays()) for network in grid.networks]
+    return [unpack(DeepResult, done[network.name].arrays()) for network in grid.settings]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:

@@ -26,24 +26,14 @@ from earnshaw.store import Arrays
 
 @dataclass(frozen=True, kw_only=True)
 class Integration:
-    """How the equations are solved.
+    """How the equations are solved."""
 
-    Attributes
-    ----------
-    until : the last time.
-    first : the first time after 0 that is stored; times are spaced geometrically.
-    stored : how many times are stored.
-    capture : an electron this close to a proton that attracts it has reached it, and stays there.
-    tolerance : relative and absolute error allowed in each step.
-    max_steps : the most steps between two captures.
-    """
-
-    until: float = 1e5
-    first: float = 1e-3
-    stored: int = 1000
-    capture: float = 1e-3
-    tolerance: float = 1e-9
-    max_steps: int = 200_000
+    until: float = 1e5  # the last time
+    first: float = 1e-3  # the first time after 0 that is stored; times are spaced geometrically
+    stored: int = 1000  # how many times are stored
+    capture: float = 1e-3  # an electron this close to a proton that attracts it has reached it, and stays there
+    tolerance: float = 1e-9  # relative and absolute error allowed in each step
+    max_steps: int = 200_000  # between two captures
 
     def __post_init__(self) -> None:
         """Check the numbers."""

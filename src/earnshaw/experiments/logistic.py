@@ -37,11 +37,8 @@ STRICT = (Outcome.CONVERGED, Outcome.GLOBAL)
 class Consensus:
     """Where descents from around the truth ended on one data set.
 
-    Attributes
-    ----------
-    spread : the standard deviation of the aligned ends.
-    error : their mean distance from the truth, relative.
-    growth : their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away.
+    ``spread`` is the standard deviation of the aligned ends, ``error`` their mean distance from the truth, relative, and
+    ``growth`` their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away.
     """
 
     spread: float
@@ -101,13 +98,8 @@ def _minimisers(problem: Logistic, rows: Rows, *starts: Array) -> list[NewtonEnd
 class StartContest:
     """Random starts against the tensor start on one data set.
 
-    Attributes
-    ----------
-    random : how many random starts there were.
-    best : how many of them ended at the lowest risk that anything reached.
-    tensor_is_best : whether the tensor start ended there.
-    ends : how many different minimisers the random starts found.
-    undecided : how many random starts reached no strict minimum.
+    Of ``random`` starts ``best`` ended at the lowest risk that anything reached, and ``undecided`` at no strict minimum;
+    ``ends`` counts the different minimisers that they found. ``tensor_is_best``: whether the tensor start ended there.
     """
 
     random: int
@@ -170,52 +162,44 @@ class Measurement(Work):
 
     what: str
     numbers: Mapping[str, float]
-    sizes: tuple[DataSets, ...]
+    settings: tuple[DataSets, ...]
     seed: int = 0
-
-    @property
-    def common(self) -> dict[str, Any]:
-        """What is measured."""
-        return {name: value for name, value in fields_of(self).items() if name != "sizes"}
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
         """One setting for each size."""
-        identities = {size: fields_of(replace(size, sets=0)) for size in self.sizes}
-        return {size.name: {"identity": identities[size], "runs": size.sets, "plan": {}} for size in self.sizes}
+        identities = {size: fields_of(replace(size, sets=0)) for size in self.settings}
+        return {size.name: {"identity": identities[size], "runs": size.sets, "plan": {}} for size in self.settings}
 
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
         """Rebuild the work from its manifest."""
         sizes = [decode(DataSets, {**part["identity"], "sets": part["runs"]}) for part in parts.values()]
-        return decode(cls, common, sizes=tuple(sizes))
-
-    def _size(self, name: str) -> DataSets:
-        return next(size for size in self.sizes if size.name == name)
+        return decode(cls, common, settings=tuple(sizes))
 
     def pieces(self, name: str) -> list[Piece]:
         """Return one piece for each data set."""
-        size = self._size(name)
+        size = self.by_name[name]
         return [Piece(name, i, i + 1, size.dimension * size.samples) for i in range(size.sets)]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Measure one data set."""
         if context.cancelled():
             raise InterruptedError("the measurement was cancelled")
-        found = MEASUREMENTS[self.what](self._size(piece.setting).problem(self.seed, piece.low), **self.numbers)
+        found = MEASUREMENTS[self.what](self.by_name[piece.setting].problem(self.seed, piece.low), **self.numbers)
         return {name: np.array([value]) for name, value in asdict(found).items()}
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Put the numbers of all data sets one under the other."""
         arrays = {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
-        return Finished(fields_of(self._size(name)) | {"what": self.what}, {"": arrays})
+        return Finished(fields_of(self.by_name[name]) | {"what": self.what}, {"": arrays})
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> dict[str, list[Any]]:
         """Return the measurements of a finished folder by the name of the size."""
         work = work_of(folder)
         assert isinstance(work, Measurement)
-        files = {size.name: folder / f"{size.name}.npz" for size in work.sizes}
+        files = {size.name: folder / f"{size.name}.npz" for size in work.settings}
         return {name: work.read(read_sealed(file)[0]) for name, file in files.items() if file.exists()}
 
     def read(self, arrays: Arrays) -> list[Any]:
@@ -238,7 +222,7 @@ def measure(
 
     With ``out`` finished data sets are kept, and more of them extend what is there.
     """
-    work = Measurement(what=what, numbers=numbers, sizes=tuple(sizes), seed=seed)
+    work = Measurement(what=what, numbers=numbers, settings=tuple(sizes), seed=seed)
     return {name: work.read(done.arrays()) for name, done in run(work, out, workers, progress).items()}
 
 

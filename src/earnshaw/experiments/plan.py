@@ -92,9 +92,9 @@ class Plan(Work):
     kind: ClassVar[str] = "sweep"
 
     settings: tuple[Setting, ...]
-    seed: int = 0
     start: Start = None  # type: ignore[assignment]  # the usual one of the first problem
     stopping: Stopping = field(default_factory=Stopping)
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Validate what no setting checks."""
@@ -128,16 +128,6 @@ class Plan(Work):
             for label, chosen in descents.items()
         )
         return cls(settings=settings, **more)
-
-    @property
-    def by_name(self) -> dict[str, Setting]:
-        """The settings by their names."""
-        return {setting.name: setting for setting in self.settings}
-
-    @property
-    def common(self) -> dict[str, Any]:
-        """Start, stopping and seed."""
-        return {"start": self.start.to_json(), "stopping": self.stopping.to_json(), "seed": int(self.seed)}
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:

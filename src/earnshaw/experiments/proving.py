@@ -34,13 +34,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Proved:
-    """How far proofs reach for one setting of a sweep.
+    """How far proofs reach for one setting of a sweep: families of end points, minima and saddles together, by verdict.
 
-    Attributes
-    ----------
-    proved, saddles, inconclusive : families of end points (minima and saddles together) by verdict.
-    runs_in_proved_basins : runs whose last iterate lies in the proved basin of their minimum, so that exact gradient
-        descent from that iterate provably ends there.
+    ``runs_in_proved_basins`` are those whose last iterate lies in the proved basin of their minimum, so that exact
+    gradient descent from that iterate provably ends there.
     """
 
     proved: int

@@ -25,24 +25,14 @@ EVERY = 10  # steps between the moments of a descent that is shown
 
 @dataclass(frozen=True)
 class SweepScene:
-    """The losses of all runs of one size over their steps.
+    """The losses of all runs of one size over their steps."""
 
-    Attributes
-    ----------
-    size : k = n.
-    steps : (T,) the moments.
-    values : (T, runs) losses; those of a run that has ended stay where it ended.
-    last : (runs,) the index of the moment at which each run has come to rest.
-    spurious : (runs,) whether it ended at a minimum that is not global.
-    levels : the losses of the families of such minima, the most frequent first.
-    """
-
-    size: int
-    steps: np.ndarray
-    values: np.ndarray
-    last: np.ndarray
-    spurious: np.ndarray
-    levels: tuple[float, ...]
+    size: int  # k = n
+    steps: np.ndarray  # (T,) the moments
+    values: np.ndarray  # (T, runs) losses; those of a run that has ended stay where it ended
+    last: np.ndarray  # (runs,) the index of the moment at which each run has come to rest
+    spurious: np.ndarray  # (runs,) whether it ended at a minimum that is not global
+    levels: tuple[float, ...]  # the losses of the families of such minima, the most frequent first
 
 
 def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25) -> SweepScene:
@@ -66,40 +56,31 @@ def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25)
 
 @dataclass(frozen=True)
 class Descended:
-    """A run seen in a plane: steps (T,), losses (T,), and its two coordinates there (T, 2)."""
+    """A run seen in a plane."""
 
-    steps: np.ndarray
-    losses: np.ndarray
-    places: np.ndarray
+    steps: np.ndarray  # (T,)
+    losses: np.ndarray  # (T,)
+    places: np.ndarray  # (T, 2), its two coordinates there
 
 
 @dataclass(frozen=True)
 class SplitScene:
     """A proved minimum of k = n = 6, and the same network with one neuron split in two.
 
-    Attributes
-    ----------
-    loss : F at the point, the same before and after.
-    gradient : the gradient's norm after the split.
-    before, after : the Hessian's eigenvalues, ascending, with 6 and with 7 neurons.
-    across, along : the coordinates of the maps' columns and rows.
-    maps : (A, rows, columns), the loss of the 7 neurons on a plane that turns about the point, from one in which the
-        halves move alike, as with 6 neurons, to the one that holds the way out.
-    curvatures : (A,) the second derivative along the plane's second direction.
-    stays : gradient descent with 6 neurons from a push, in the first plane.
-    leaves : gradient descent with 7 neurons from a far smaller push along the new direction, in the last plane.
+    The ``maps`` (A, rows, columns) show the loss of the 7 neurons on a plane that turns about the point, from one in
+    which the halves move alike, as with 6 neurons, to the one that holds the way out.
     """
 
-    loss: float
-    gradient: float
-    before: np.ndarray
-    after: np.ndarray
-    across: np.ndarray
-    along: np.ndarray
+    loss: float  # F at the point, the same before and after
+    gradient: float  # the gradient's norm after the split
+    before: np.ndarray  # the Hessian's eigenvalues with 6 neurons, ascending
+    after: np.ndarray  # with 7
+    across: np.ndarray  # the coordinates of the maps' columns
+    along: np.ndarray  # of their rows
     maps: np.ndarray
-    curvatures: np.ndarray
-    stays: Descended
-    leaves: Descended
+    curvatures: np.ndarray  # (A,) the second derivative along the plane's second direction
+    stays: Descended  # gradient descent with 6 neurons from a push, in the first plane
+    leaves: Descended  # with 7 neurons from a far smaller push along the new direction, in the last plane
 
 
 def shipped_minimum() -> np.ndarray:

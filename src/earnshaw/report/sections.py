@@ -47,35 +47,29 @@ def sweep_sections(
 
 
 def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
-    sizes = [name for name in results[0].summary.sizes if name != "d"]
     rows = []
     for result in results:
-        summary = result.summary
+        summary, paper = result.summary, printed.get(result.name)
         interval, percent = _interval(summary), summary.spurious_percent
-        others = {k: v for k, v in summary.outcomes.items() if k not in ("GLOBAL", "SPURIOUS")}
-        rows.append(
-            [
-                *(f"{summary.sizes[name]:g}" for name in sizes),
-                summary.optimizer,
-                str(summary.runs),
-                str(summary.outcomes.get("GLOBAL", 0)),
-                f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
-                f"{printed[result.name]:g}%" if result.name in printed else "",
-                "" if summary.mean_objective is None else f"{summary.mean_objective:.4f}",
-                "" if summary.mean_min_eigenvalue is None else f"{summary.mean_min_eigenvalue:.4f}",
-                ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
-            ]
-        )
-    counted = ["optimiser", "runs", "global", "spurious (95%)", "paper"]
-    headings, rows = _without_empty([*sizes, *counted, "mean loss there", "mean smallest eigenvalue", "other"], rows)
-    parts: list[Part] = [
-        Text(
-            "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
-            "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
-            "runs whose fate is decided."
-        ),
-        Table(headings, rows),
-    ]
+        loss, least = summary.mean_objective, summary.mean_min_eigenvalue
+        others = {name: count for name, count in summary.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")}
+        row = _sizes(summary) | {
+            "optimiser": summary.optimizer,
+            "runs": str(summary.runs),
+            "global": str(summary.outcomes.get("GLOBAL", 0)),
+            "spurious (95%)": f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
+            "paper": "" if paper is None else f"{paper:g}%",
+            "mean loss there": "" if loss is None else f"{loss:.4f}",
+            "mean smallest eigenvalue": "" if least is None else f"{least:.4f}",
+            "other": ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
+        }
+        rows.append(row)
+    words = Text(
+        "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
+        "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
+        "runs whose fate is decided."
+    )
+    parts: list[Part] = [words, _table(rows)]
     picture = out.parent / f"{out.stem}-figures"
     known = [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
     if any(summary.spurious for _, summary in known):
@@ -99,14 +93,17 @@ def _interval(summary: Summary) -> tuple[float, float] | None:
     return None if "CONVERGED" in summary.outcomes else summary.spurious_interval
 
 
-def _without_empty(headings: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
-    """Drop the columns in which no row says anything."""
-    kept = [column for column in range(len(headings)) if any(row[column] for row in rows)]
-    return [headings[column] for column in kept], [[row[column] for column in kept] for row in rows]
+def _sizes(summary: Summary) -> dict[str, str]:
+    return {name: f"{size:g}" for name, size in summary.sizes.items() if name != "d"}
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """Return rows, each by heading, as a table without the columns in which no row says anything."""
+    headings = [heading for heading in rows[0] if any(row[heading] for row in rows)]
+    return Table(headings, [[row[heading] for heading in headings] for row in rows])
 
 
 def _families(results: Sequence[SweepResult], out: Path) -> Section:
-    sizes = [name for name in results[0].summary.sizes if name != "d"]
     rows = []
     for result in results:
         proofs = (result.proofs or {}).get("families", [])
@@ -114,18 +111,22 @@ def _families(results: Sequence[SweepResult], out: Path) -> Section:
             verdict = proofs[index]["verdict"].replace("_", " ").lower() if index < len(proofs) else "not tried"
             if index < len(proofs) and proofs[index]["certificate"]:
                 verdict = f"[{verdict}]({_link(_folder(result) / proofs[index]['certificate'], out)})"
-            numbers = f"{family.objective:.8f}", f"{family.min_eigenvalue:.6f}"
-            head = *(f"{result.summary.sizes[name]:g}" for name in sizes), str(index), str(family.count)
-            rows.append([*head, *numbers, family.name or "", verdict])
+            row = _sizes(result.summary) | {
+                "family": str(index),
+                "runs": str(family.count),
+                "loss": f"{family.objective:.8f}",
+                "smallest eigenvalue": f"{family.min_eigenvalue:.6f}",
+                "what its neurons do": family.name or "",
+                "proof": verdict,
+            }
+            rows.append(row)
     if not rows:
         return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
     text = Text(
         "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
         "does not notice) are one family."
     )
-    headings = [*sizes, "family", "runs", "loss", "smallest eigenvalue", "what its neurons do", "proof"]
-    headings, rows = _without_empty(headings, rows)
-    return Section("Families of minima", [text, Table(headings, rows)])
+    return Section("Families of minima", [text, _table(rows)])
 
 
 def _folder(result: SweepResult) -> Path:
@@ -190,18 +191,11 @@ class Reproduced:
 
 def reproduction_section(item: Reproduced) -> Section:
     """Return the section of an item: the words, the figures, the compared numbers, how to rerun it."""
-    rows = [
-        [
-            row.setting,
-            row.quantity.replace("_", " "),
-            "-" if row.ours is None else f"{row.ours:.4g}",
-            f"{row.reference:.4g}",
-            row.source.word,
-            row.test,
-            "yes" if row.ok else "NO",
-        ]
-        for row in item.compared
-    ]
+    rows = []
+    for row in item.compared:
+        numbers = "-" if row.ours is None else f"{row.ours:.4g}", f"{row.reference:.4g}"
+        judged = row.source.word, row.test, "yes" if row.ok else "NO"
+        rows.append([row.setting, row.quantity.replace("_", " "), *numbers, *judged])
     failed = frozenset(index for index, row in enumerate(item.compared) if not row.ok)
     parts: list[Part] = [Text(item.words), *(Figure(path, caption) for path, caption in item.figures)]
     if rows:
