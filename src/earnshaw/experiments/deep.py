@@ -97,8 +97,21 @@ class DeepGrid(Work):
         return [Piece(name, 0, self.training.teachers, network.depth * (network.width + 5.0) ** 2)]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Train one student for each teacher."""
-        return pack(train(self.by_name[piece.setting], self.training, context.progress))
+        """Train one student for each teacher; lane i depends on the seed and i alone."""
+        network, training = self.by_name[piece.setting], self.training
+        split = jax.vmap(jax.random.split)(lane_keys(training.seed, np.arange(training.teachers)))
+        draw = functools.partial(deep.random_weights, network)
+        teachers = jax.vmap(draw)(split[:, 0])
+        weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])
+        moments = _adam(training).init(weights)
+        errors = []
+        for record in range(training.records):
+            inputs, tests = _inputs(network, training, record)
+            weights, moments, error = _stretch(training, (weights, moments), teachers, inputs, tests)
+            errors.append(np.asarray(error, dtype=np.float64))
+            context.progress((record + 1) / training.records, network.name)
+        steps = training.steps // training.records * np.arange(1, training.records + 1)
+        return pack(DeepResult(network.depth, network.width, steps, np.stack(errors)))
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> list[DeepResult]:
@@ -152,20 +165,3 @@ def _stretch(training: DeepTraining, state: Any, teachers: Any, inputs: jax.Arra
 
     (weights, moments), _ = jax.lax.scan(step, state, inputs)
     return weights, moments, jax.vmap(deep.error)(weights, teachers, tests)
-
-
-def train(network: DeepTanh, training: DeepTraining, progress: Progress = quiet) -> DeepResult:
-    """Train one student for each teacher and return the errors on the way; lane i depends on the seed and i alone."""
-    split = jax.vmap(jax.random.split)(lane_keys(training.seed, np.arange(training.teachers)))
-    draw = functools.partial(deep.random_weights, network)
-    teachers = jax.vmap(draw)(split[:, 0])
-    weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])
-    moments = _adam(training).init(weights)
-    errors = []
-    for record in range(training.records):
-        inputs, tests = _inputs(network, training, record)
-        weights, moments, error = _stretch(training, (weights, moments), teachers, inputs, tests)
-        errors.append(np.asarray(error, dtype=np.float64))
-        progress((record + 1) / training.records, network.name)
-    steps = training.steps // training.records * np.arange(1, training.records + 1)
-    return DeepResult(network.depth, network.width, steps, np.stack(errors))

@@ -125,8 +125,54 @@ class Motion(Work):
         object.__setattr__(self, "start", start)
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Follow the electrons."""
-        return pack(follow(self.problem, self.start, self.integration, context))
+        """Integrate from capture to capture; each stretch is a stage that the context keeps."""
+        problem, start, integration = self.problem, self.start, self.integration
+        landscape = charge_energy(problem)
+        electrons, protons, moving = problem.electrons, problem.protons, np.asarray(problem.electron_charges)
+        begin, positions = 0.0, start
+        captures: list[Capture] = []
+        times, path = [np.zeros(1)], [start[None]]
+        while True:
+            free = ~np.isin(np.arange(electrons), [c.electron for c in captures])
+            site = problem.proton_charges.copy()
+            for c in captures:
+                site[c.proton] -= moving[c.electron]
+            reachable = free[:, None] & (moving[:, None] * site > 1e-12)
+
+            def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
+                return {
+                    name: np.asarray(x) for name, x in _segment(landscape, integration, *map(jnp.asarray, now)).items()
+                }
+
+            if context.cancelled():
+                raise InterruptedError("the motion was cancelled")
+            stretch = context.keep(len(captures), stretch_on)
+            end, last = float(stretch["end"]), stretch["last"]
+            if not (np.isfinite(end) and np.isfinite(last).all()):
+                raise InputError(
+                    f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
+                    "allow more steps, a larger tolerance or an earlier end"
+                )
+            keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
+            distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
+            electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
+            reached = bool(distance[electron, proton] <= 2 * integration.capture)
+            positions = last.copy()
+            if reached:
+                positions[electron] = protons[proton]
+                captures.append(Capture(int(electron), int(proton), end))
+            times += [stretch["times"][keep], [end]]
+            path += [stretch["positions"][keep], positions[None]]
+            begin = end
+            share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
+            context.progress(share, f"{len(captures)} reached")
+            if not reached or end >= integration.until or len(captures) == electrons:
+                break
+        moments, everywhere = np.concatenate(times), np.concatenate(path)
+        energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
+        energies = np.where(np.isfinite(energies), energies, np.nan)
+        worst = _worst_pull(landscape, moments, everywhere, captures)
+        return pack(Trajectory(problem, moments, everywhere, energies, tuple(captures), worst))
 
 
 def _finite(number: float) -> float | None:
@@ -188,54 +234,6 @@ def dynamics(
     """
     motion = Motion(problem, start, integration or Integration())
     return unpack(Trajectory, run(motion, out, workers=1, progress=progress)["trajectory"].arrays())
-
-
-def follow(problem: Charges, start: np.ndarray, integration: Integration, context: Context) -> Trajectory:
-    """Integrate from capture to capture; each stretch is a stage that the context keeps."""
-    landscape = charge_energy(problem)
-    electrons, protons, moving = problem.electrons, problem.protons, np.asarray(problem.electron_charges)
-    begin, positions = 0.0, start
-    captures: list[Capture] = []
-    times, path = [np.zeros(1)], [start[None]]
-    while True:
-        free = ~np.isin(np.arange(electrons), [c.electron for c in captures])
-        site = problem.proton_charges.copy()
-        for c in captures:
-            site[c.proton] -= moving[c.electron]
-        reachable = free[:, None] & (moving[:, None] * site > 1e-12)
-
-        def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
-            return {name: np.asarray(x) for name, x in _segment(landscape, integration, *map(jnp.asarray, now)).items()}
-
-        if context.cancelled():
-            raise InterruptedError("the motion was cancelled")
-        stretch = context.keep(len(captures), stretch_on)
-        end, last = float(stretch["end"]), stretch["last"]
-        if not (np.isfinite(end) and np.isfinite(last).all()):
-            raise InputError(
-                f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
-                "allow more steps, a larger tolerance or an earlier end"
-            )
-        keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
-        distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
-        electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
-        reached = bool(distance[electron, proton] <= 2 * integration.capture)
-        positions = last.copy()
-        if reached:
-            positions[electron] = protons[proton]
-            captures.append(Capture(int(electron), int(proton), end))
-        times += [stretch["times"][keep], [end]]
-        path += [stretch["positions"][keep], positions[None]]
-        begin = end
-        share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
-        context.progress(share, f"{len(captures)} reached")
-        if not reached or end >= integration.until or len(captures) == electrons:
-            break
-    moments, everywhere = np.concatenate(times), np.concatenate(path)
-    energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
-    energies = np.where(np.isfinite(energies), energies, np.nan)
-    worst = _worst_pull(landscape, moments, everywhere, captures)
-    return Trajectory(problem, moments, everywhere, energies, tuple(captures), worst)
 
 
 def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:

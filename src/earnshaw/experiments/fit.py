@@ -159,8 +159,34 @@ class Fitting(Work):
     plan: FitPlan
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Fit."""
-        return pack(fit_rows(self.rows, self.plan, context.progress))
+        """Fit the network to validated rows."""
+        rows, plan, progress = self.rows, self.plan, context.progress
+        progress(0.0, "start")
+        starts = _starts(rows, plan)
+        progress(0.2, "gradient descent")
+        near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
+        risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
+        safe = safe_step(risk, starts)
+        step = safe if plan.step is None else plan.step
+        if step > TOO_LONG * safe:
+            raise InputError(
+                f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
+                "and gradient descent would only jump about; use a smaller --step, or none"
+            )
+        ends, trace = descend_risk(near, risk, plan, step, starts)
+        values = np.array([end.value for end in ends])
+        best = int(np.argmin(values))
+        end, own = ends[best], trace.run == best
+        curve = _joined(Curve(trace.step[own], trace.value[own], trace.gradient_norm[own]), end)
+        if near is not rows:
+            streamed = StreamedRisk(rows, plan.neurons, plan.activation)
+            end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
+            curve = _joined(curve, end)
+        progress(0.9, "proof")
+        proved, reason, certificate = _proof(rows, plan, end)
+        progress(1.0, "done")
+        begun, found = starts[best], (end.value, end.gradient_norm, end.spectrum, name_end(end))
+        return pack(Fit(plan, len(rows), end.point, begun, *found, values, curve, step, proved, reason, certificate))
 
 
 def fit(
@@ -217,36 +243,6 @@ def fit(
     if out is not None:
         found.save(Path(out))
     return found
-
-
-def fit_rows(rows: Rows, plan: FitPlan, progress: Progress = quiet) -> Fit:
-    """Fit a network to validated rows."""
-    progress(0.0, "start")
-    starts = _starts(rows, plan)
-    progress(0.2, "gradient descent")
-    near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
-    risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
-    safe = safe_step(risk, starts)
-    step = safe if plan.step is None else plan.step
-    if step > TOO_LONG * safe:
-        raise InputError(
-            f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
-            "and gradient descent would only jump about; use a smaller --step, or none"
-        )
-    ends, trace = descend_risk(near, risk, plan, step, starts)
-    values = np.array([end.value for end in ends])
-    best = int(np.argmin(values))
-    end, own = ends[best], trace.run == best
-    curve = _joined(Curve(trace.step[own], trace.value[own], trace.gradient_norm[own]), end)
-    if near is not rows:
-        streamed = StreamedRisk(rows, plan.neurons, plan.activation)
-        end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
-        curve = _joined(curve, end)
-    progress(0.9, "proof")
-    proved, reason, certificate = _proof(rows, plan, end)
-    progress(1.0, "done")
-    found = end.value, end.gradient_norm, end.spectrum, name_end(end)
-    return Fit(plan, len(rows), end.point, starts[best], *found, values, curve, step, proved, reason, certificate)
 
 
 def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | None, str, str | None]:
