@@ -114,7 +114,6 @@ def unpack(cls: type[T], arrays: Mapping[str, np.ndarray]) -> T:
             if array.dtype.kind == "U":
                 held[name] = _value(hints[name], json.loads(str(array)), name)
     except (KeyError, ValueError) as error:
-        raise InputError(
-            f"these arrays hold no {cls.__name__} ({error}); the file is damaged or of another kind"
-        ) from None
+        what = f"these arrays hold no {cls.__name__} ({error})"
+        raise InputError(f"{what}; the file is damaged or of another kind") from None
     return cls(**held)

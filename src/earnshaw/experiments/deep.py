@@ -23,17 +23,23 @@ from earnshaw.store import Arrays, read_sealed
 
 @dataclass(frozen=True, kw_only=True)
 class DeepTraining:
-    """How students are trained: Adam on fresh samples, for so many teachers at once."""
+    """How students are trained: Adam on fresh samples, for so many teachers at once.
 
-    teachers: int = 16  #: how many random teachers, each with its own student
-    steps: int = 8000  #: steps of Adam
-    samples: int = 128  #: fresh inputs for each step
-    rate: float = 1e-2  #: the rate of Adam
-    last: float = 1.0  #: what the rate is multiplied with for the last fifth of the steps
-    dimension: int = 10  #: the dimension of the inputs, the same for every width
-    balanced: bool = False  #: whether students start from N(0, 1/inputs) in place of N(0, 1)
-    tests: int = 4096  #: fresh inputs on which the error is measured
-    records: int = 20  #: how often on the way the test error is measured
+    Each of the random ``teachers`` has its own student, which takes ``steps`` of Adam at this ``rate``, times ``last`` for
+    the last fifth of them, with ``samples`` fresh inputs each, of the same ``dimension`` for every width. Students start
+    from N(0, 1), ``balanced`` ones from N(0, 1/inputs). ``records`` times on the way the error is measured on ``tests``
+    fresh inputs.
+    """
+
+    teachers: int = 16
+    steps: int = 8000
+    samples: int = 128
+    rate: float = 1e-2
+    last: float = 1.0
+    dimension: int = 10
+    balanced: bool = False
+    tests: int = 4096
+    records: int = 20
     seed: int = 0
 
     def __post_init__(self) -> None:

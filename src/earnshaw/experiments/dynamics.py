@@ -26,23 +26,26 @@ from earnshaw.store import Arrays
 
 @dataclass(frozen=True, kw_only=True)
 class Integration:
-    """How the equations are solved."""
+    """How the equations are solved, and which times are stored: 0, and others spaced geometrically from ``first`` on.
 
-    until: float = 1e5  # the last time
-    first: float = 1e-3  # the first time after 0 that is stored; times are spaced geometrically
-    stored: int = 1000  # how many times are stored
-    capture: float = 1e-3  # an electron this close to a proton that attracts it has reached it, and stays there
-    tolerance: float = 1e-9  # relative and absolute error allowed in each step
-    max_steps: int = 200_000  # between two captures
+    An electron within ``capture`` of a proton that attracts it has reached it, and stays there. ``tolerance`` is the
+    relative and absolute error allowed in each step, ``max_steps`` the most steps between two captures.
+    """
+
+    until: float = 1e5
+    first: float = 1e-3
+    stored: int = 1000
+    capture: float = 1e-3
+    tolerance: float = 1e-9
+    max_steps: int = 200_000
 
     def __post_init__(self) -> None:
         """Check the numbers."""
         if not 0 < self.first < self.until < math.inf:
             raise InputError(f"times from {self.first} to {self.until} were asked for; both must be positive, in order")
         if self.stored < 2 or self.max_steps < 1:
-            raise InputError(
-                f"{self.stored} stored times and {self.max_steps} steps were asked for; use 2 and 1 or more"
-            )
+            asked = f"{self.stored} stored times and {self.max_steps} steps were asked for"
+            raise InputError(f"{asked}; use 2 and 1 or more")
         if not (self.capture > 0 and 0 < self.tolerance < 1):
             raise InputError("the capture distance and the tolerance must be positive, the tolerance below 1")
 
@@ -118,9 +121,8 @@ class Motion(Work):
             raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
         start = np.asarray(self.start, dtype=np.float64)
         if start.shape != problem.shape or not np.isfinite(start).all():
-            raise InputError(
-                f"the start has shape {start.shape}; this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
-            )
+            needed = f"this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
+            raise InputError(f"the start has shape {start.shape}; {needed}")
         charge_energy(problem)  # a law that this dimension does not have raises here, before a folder is made
         object.__setattr__(self, "start", start)
 

@@ -99,9 +99,7 @@ def run(
     if out is None:
         return _Run(work, None, executor, progress).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
-        if any(
-            part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()
-        ):  # it is cut otherwise
+        if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
         return _Run(work, folder, executor, progress).run()
 

@@ -18,6 +18,7 @@ from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
 from earnshaw.problems import Problem, problem_from_json
+from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json
 from earnshaw.symmetry import pack
@@ -40,16 +41,13 @@ class Setting:
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
         if not isinstance(self.problem, Problem):
-            raise InputError(
-                f"the problem is of type {type(self.problem).__name__}; give a problem, for example TwoLayer(teacher)"
-            )
-        if isinstance(self.runs, bool) or not isinstance(self.runs, int | np.integer) or not 1 <= self.runs <= MAX_RUNS:
-            raise InputError(f"{self.runs!r} runs were asked for; use a whole number from 1 to {MAX_RUNS}")
+            kind = type(self.problem).__name__
+            raise InputError(f"the problem is of type {kind}; give a problem, for example TwoLayer(teacher)")
+        object.__setattr__(self, "runs", whole("runs", self.runs, 1, MAX_RUNS))
         if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:
             raise InputError(f"the batch is {self.batch!r}; use a whole number from 1")
         _ = self.problem.shape  # a problem without points cannot be swept
         suits(self.problem, self.descent)
-        object.__setattr__(self, "runs", int(self.runs))
         suitable = self.problem.batch if jax.default_backend() == "cpu" else 16_384  # a core's cache, or a whole GPU
         object.__setattr__(self, "batch", int(self.batch) or suitable)
 

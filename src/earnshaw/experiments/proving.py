@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,10 @@ class Proved:
 
 
 def targets(path: Path) -> list[Target]:
-    """Return the points of an ``.npz`` file (``weights``, optional ``teacher``), or every family of a run folder."""
+    """Return every family of a run folder, or the points of an ``.npz`` file: ``weights`` and the ``problem`` it states.
+
+    Without one it is ReLU with the ``teacher`` of the file, the standard basis if there is none.
+    """
     if path.is_dir():
         found = load(path)
         if isinstance(found, Sweep):
@@ -67,7 +70,14 @@ def targets(path: Path) -> list[Target]:
         raise InputError(
             f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
         )
-    problem = require_provable(_problem(path, arrays, weights.shape), f"{path} holds points of a problem")
+    if "problem" in arrays:
+        try:
+            problem = problem_from_json(json.loads(str(arrays["problem"])))
+        except ValueError as error:
+            raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
+    else:
+        problem = TwoLayer(arrays.get("teacher", np.eye(weights.shape[2])), students=weights.shape[1])
+    require_provable(problem, f"{path} holds points of a problem")
     return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
 
 
@@ -75,16 +85,6 @@ def _target(source: str, stem: str, index: int, problem: Problem, weights: np.nd
     stem = stem if problem.name in stem else f"{stem}-{problem.name}"
     content = digest([problem.to_json(), [float(x).hex() for x in np.ravel(weights)]])[:8]
     return Target(source, index, problem, np.asarray(weights, dtype=np.float64), f"{stem}-family{index:03d}-{content}")
-
-
-def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> Problem:
-    """Return the problem of a file's points: the one it states, or ReLU with its teacher (the standard basis if none)."""
-    if "problem" not in arrays:
-        return TwoLayer(arrays.get("teacher", np.eye(shape[2])), students=shape[1])
-    try:
-        return problem_from_json(json.loads(str(arrays["problem"])))
-    except ValueError as error:
-        raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
 
 
 def require_provable(problem: Problem, who: str = "--prove was asked for a problem") -> Problem:

@@ -155,9 +155,8 @@ class Runs:
     def of_file(cls, arrays: Mapping[str, np.ndarray], source: str, functions: bool = False) -> Runs:
         """Return the runs of a file's arrays, the problem among them."""
         if "problem" not in arrays:
-            raise InputError(
-                f"{source} holds no runs (no array 'problem'); it has {', '.join(sorted(arrays)) or 'none'}"
-            )
+            held = ", ".join(sorted(arrays)) or "none"
+            raise InputError(f"{source} holds no runs (no array 'problem'); it has {held}")
         try:
             record = json.loads(str(arrays["problem"]))
         except ValueError as error:

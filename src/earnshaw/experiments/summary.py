@@ -72,18 +72,18 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON data."""
         record = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self) if entry.name != "sizes"}
-        interval = None if self.spurious_interval is None else list(self.spurious_interval)
-        families = [family.to_json() for family in self.families]
-        return self.sizes | record | {"spurious_interval": interval, "families": families, "undecided": self.undecided}
+        record["spurious_interval"] = self.spurious_interval and list(self.spurious_interval)
+        record["families"] = [family.to_json() for family in self.families]
+        return self.sizes | record | {"undecided": self.undecided}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
         """Read a summary back; the arrays of its families are in the result file."""
         names = [entry.name for entry in dataclasses.fields(cls) if entry.name != "sizes"]
         sizes = {key: record[key] for key in record if key not in {"sizes", *names, "undecided", "files"}}
-        held, interval = {name: record[name] for name in names}, record["spurious_interval"]
-        held["spurious_interval"] = None if interval is None else tuple(interval)
-        held["families"] = tuple(FamilyRecord.from_json(family) for family in record["families"])
+        held = {name: record[name] for name in names}
+        held["spurious_interval"] = held["spurious_interval"] and tuple(held["spurious_interval"])
+        held["families"] = tuple(map(FamilyRecord.from_json, held["families"]))
         return cls(sizes=sizes, **held)
 
 
@@ -96,9 +96,8 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
     problem = runs.problem
     names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
     with one_blas_thread():
-        points = runs.weights
-        if problem.symmetry is not None:
-            points = np.asarray(landscape(problem).standard(jnp.asarray(points)))
+        symmetric = problem.symmetry is not None
+        points = np.asarray(landscape(problem).standard(jnp.asarray(runs.weights))) if symmetric else runs.weights
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
         return [dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family)) for family in found]
 

@@ -62,9 +62,8 @@ class RunFolder:
             self._lock = FileLock(self.path / ".lock", timeout=0)
             self._lock.acquire()
         except Timeout:
-            raise InputError(
-                f"another process is writing to {self.path}; wait for it, or choose another --out"
-            ) from None
+            busy = f"another process is writing to {self.path}"
+            raise InputError(f"{busy}; wait for it, or choose another --out") from None
         except OSError as error:
             raise InputError(f"cannot write to {self.path} ({error.strerror}); choose another --out") from error
         try:
