@@ -41,9 +41,10 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
     together = ConvNetLandscape(*jax.device_put([np.concatenate(leaves) for leaves in zip(*reduced, strict=True)]))
     descent, starts = GradientDescent(step=step), np.concatenate(points)
     judge, indices = BarrierJudge.of(together, descent, Stopping()), np.arange(len(starts))
-    where = {"landscape": together, "starts": starts, "indices": indices, "batch": problems[0].batch}
+    batch = problems[0].batch
+    work = Lanes(landscape=together, descent=descent, judge=judge, starts=starts, indices=indices, batch=batch)
     with one_blas_thread():
-        ledger, _ = run_lanes(Lanes(descent=descent, judge=judge, **where))
+        ledger, _ = run_lanes(work)
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
 

@@ -72,15 +72,15 @@ class Threads:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished setting: its record, the wall time in which some worker computed it, or compiled for it, and its files.
+    """A finished setting: its record, its files, and the wall time in which some worker computed it, or compiled for it.
 
     ``files`` are arrays, by part, where nothing was written, and the beginning of the files' paths otherwise.
     """
 
     record: dict[str, Any]
+    files: Mapping[str, Arrays] | Path = field(repr=False)
     seconds: float
     compile_seconds: float
-    files: Mapping[str, Arrays] | Path = field(repr=False)
 
     def arrays(self, part: str = "") -> Arrays:
         """Return the arrays of its result, or of another part of it."""
@@ -146,7 +146,7 @@ class _Run:
 
         self.executor.run(self._compute, in_turn(missing, self.executor.count), done)
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
-        return {name: Done(self.results[name].record, *self.times.of(name), files[name]) for name in self.runs}
+        return {name: Done(self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
@@ -242,38 +242,32 @@ def covered(spans: Sequence[Span]) -> float:
     return total
 
 
-def _without(span: Span, holes: Sequence[Span]) -> list[Span]:
-    """Return what of an interval lies outside of others."""
-    cuts = [span[0], *itertools.chain.from_iterable(sorted(holes)), span[1]]
-    return [(begin, end) for begin, end in zip(cuts[::2], cuts[1::2], strict=True) if end > begin]
-
-
 class Times:
     """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
 
     def __init__(self, folder: RunFolder | None, workers: int) -> None:
         times = record_of(folder.path / RECORD).get("times") if folder is not None else None
         self.before: dict[str, dict[str, float]] = times if isinstance(times, dict) else {}
-        self.busy: dict[str, list[Span]] = {}
-        self.compiling: dict[str, list[Span]] = {}
+        self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers
 
     def add(self, name: str, timed: Timed) -> None:
         """Add a piece's times to its setting's."""
-        self.busy.setdefault(name, []).extend(_without(timed.span, timed.compiling))
-        self.compiling.setdefault(name, []).extend(timed.compiling)
+        cuts = [timed.span[0], *itertools.chain.from_iterable(sorted(timed.compiling)), timed.span[1]]
+        busy = [(begin, end) for begin, end in zip(cuts[::2], cuts[1::2], strict=True) if end > begin]
+        self.spans["seconds"].setdefault(name, []).extend(busy)
+        self.spans["compile_seconds"].setdefault(name, []).extend(timed.compiling)
 
-    def of(self, name: str) -> tuple[float, float]:
+    def of(self, name: str) -> dict[str, float]:
         """Return the seconds of a setting without compilation, and those for it."""
-        old, spans = self.before.get(name) or {}, {"seconds": self.busy, "compile_seconds": self.compiling}
-        seconds, compiling = (float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in spans.items())
-        return seconds, compiling
+        old = self.before.get(name) or {}
+        return {key: float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in self.spans.items()}
 
     def write(self, folder: RunFolder) -> None:
         """Write the record: with which versions, on what, and how long."""
         import jax
 
-        names = sorted({*self.before, *self.busy})
+        names = sorted({*self.before, *self.spans["seconds"]})
         record = {
             "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
             "python": platform.python_version(),
@@ -281,6 +275,6 @@ class Times:
             "device": jax.devices()[0].device_kind,
             "dtype": "float64",
             "workers": self.workers,
-            "times": {name: dict(zip(("seconds", "compile_seconds"), self.of(name), strict=True)) for name in names},
+            "times": {name: self.of(name) for name in names},
         }
         write_json(folder.path / RECORD, record)

@@ -284,11 +284,13 @@ def descend_risk(
     """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian."""
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
     judge = DenseJudge(stopping=stopping, risk=StreamedRisk(rows, plan.neurons, plan.activation))
-    lanes, descent = len(starts), GradientDescent(step=step)
-    every = {"starts": starts, "indices": np.arange(lanes), "batch": lanes, "seed": plan.seed}
-    _, trace = run_lanes(Lanes(landscape=risk, descent=descent, judge=judge, **every))
+    descent, indices = GradientDescent(step=step), np.arange(len(starts))
+    work = Lanes(
+        landscape=risk, descent=descent, judge=judge, starts=starts, indices=indices, batch=len(starts), seed=plan.seed
+    )
+    _, trace = run_lanes(work)
     assert trace is not None
-    return [judge.ends[lane] for lane in range(lanes)], trace
+    return [judge.ends[lane] for lane in range(len(starts))], trace
 
 
 def _joined(curve: Curve, end: NewtonEnd) -> Curve:

@@ -156,8 +156,8 @@ class Plan(Work):
         starts = self.start.draw(problem, self.seed, lanes)
         tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
         points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
-        how = points, every, setting.batch, self.seed, context.cancelled
-        ledger, trace, extra = descend(problem, setting.descent, self.stopping, *how)
+        descent, batch, stop = setting.descent, setting.batch, context.cancelled
+        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, self.seed, stop)
         runs = Runs.of_ledger(problem, every, ledger, **extra)
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None
