@@ -12,7 +12,7 @@ from earnshaw.plots.intervals import Curve, draw_curves
 from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, canvas, figure
 
 if TYPE_CHECKING:
-    from earnshaw.experiments.convnet_monitors import Trajectory
+    from earnshaw.experiments.convnet import Trajectory
 
 DEPTHS = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))  # the lines of the printed errors, one a depth
 
