@@ -9,8 +9,7 @@ import pytest
 
 from earnshaw.experiments.convnet_monitors import follow, hypotheses, monitors, phases
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import random_landscape
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
+from earnshaw.landscapes.convnet_lanes import random_landscape, reduce_lanes
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.starts import SphereAndBall, sign_flips
 

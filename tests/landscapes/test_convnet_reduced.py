@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
+from earnshaw.landscapes.convnet_lanes import reduce_lanes
 
 
 def lanes(p, k, count=6, seed=0):

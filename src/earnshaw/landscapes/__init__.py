@@ -12,7 +12,7 @@ from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.charges import OnSphere, charge_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import random_landscape
+from earnshaw.landscapes.convnet_lanes import random_landscape
 from earnshaw.landscapes.convnet_stationary import Stationarity, StationaryPoint, stationary_points
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.energy import PairEnergy

@@ -63,35 +63,3 @@ def assemble(plane: Frame, entries: Entries) -> jax.Array:
     right = entries.un[..., None] * u + (entries.nn - rest)[..., None] * n
     plane_part = left[..., :, None] * u[..., None, :] + right[..., :, None] * n[..., None, :]
     return jnp.broadcast_to(rest, shape)[..., None, None] * jnp.eye(u.shape[-1]) + plane_part
-
-
-def plain_blocks(
-    first: jax.Array,
-    second: jax.Array,
-    *,
-    by_square: jax.Array,
-    by_product: jax.Array,
-    square_square: jax.Array,
-    square_square_of_other: jax.Array,
-    square_product: jax.Array,
-    other_square_product: jax.Array,
-    product_product: jax.Array,
-) -> tuple[jax.Array, jax.Array]:
-    r"""Return the two blocks of second derivatives of :math:`\psi(A, B, p)`, :math:`A = |u|^2, B = |v|^2, p = u\cdot v`.
-
-    .. math::
-        \partial_u^2\Phi = 2\psi_A I + 4\psi_{AA} uu^T + 2\psi_{Ap}(uv^T + vu^T) + \psi_{pp} vv^T, \qquad
-        \partial_u\partial_v\Phi = \psi_p I + 4\psi_{AB} uv^T + 2\psi_{Ap} uu^T + 2\psi_{Bp} vv^T + \psi_{pp} vu^T .
-
-    The arguments are :math:`\psi_A, \psi_p, \psi_{AA}, \psi_{AB}, \psi_{Ap}, \psi_{Bp}, \psi_{pp}`, shape (...) each.
-    """
-
-    def outer(left: jax.Array, right: jax.Array, factor: jax.Array) -> jax.Array:
-        return factor[..., None, None] * left[..., :, None] * right[..., None, :]
-
-    u, v, identity = first, second, jnp.eye(first.shape[-1])
-    same = 2 * by_square[..., None, None] * identity + outer(u, u, 4 * square_square) + outer(v, v, product_product)
-    same = same + outer(u, v, 2 * square_product) + outer(v, u, 2 * square_product)
-    mixed = by_product[..., None, None] * identity + outer(u, v, 4 * square_square_of_other)
-    mixed = mixed + outer(u, u, 2 * square_product) + outer(v, v, 2 * other_square_product)
-    return same, mixed + outer(v, u, product_product)

@@ -7,7 +7,11 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
+
+from earnshaw.numerics import bivariate_gaussian_mean
+from earnshaw.potentials.frames import Entries, Frame, assemble, frame
 
 
 class Placed(NamedTuple):
@@ -56,9 +60,15 @@ class Invariant:
         r"""Return (A, B) with :math:`\partial\Phi/\partial u = A\,u + B\,v`, for polar ones with unit vectors instead."""
         raise NotImplementedError
 
+    def entries(self, plane: Frame) -> tuple[Entries, Entries]:
+        """Return the entries of both blocks of second derivatives in the frame of u and v."""
+        raise NotImplementedError
+
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the two blocks of second derivatives at pairs of vectors (..., d)."""
-        raise NotImplementedError
+        plane = frame(first, second)
+        same, mixed = self.entries(plane)
+        return assemble(plane, same), assemble(plane, mixed)
 
     def measure(self, vectors: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return norms (...) and unit vectors (polar), or squares and the vectors themselves (plain)."""
@@ -139,3 +149,19 @@ def gradient_at(potential: Invariant, first: ArrayLike, second: ArrayLike) -> ja
     (a, u), (b, v) = potential.measure(jnp.asarray(first)), potential.measure(jnp.asarray(second))
     along, toward = potential.gradient(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
     return along[..., None] * u + toward[..., None] * v
+
+
+def quadrature(potential: Invariant, first: np.ndarray, second: np.ndarray, order: int = 60) -> float:
+    r"""Return :math:`E[\sigma(u\cdot x)\sigma(v\cdot x)]` by quadrature in the plane of u and v, from sigma alone.
+
+    A slow reference for every potential, independent of its closed form.
+    """
+    norms = [float(np.linalg.norm(vector)) for vector in (first, second)]
+    unit, other = first / norms[0], second / norms[1]
+    angle = 2 * np.arctan2(float(np.linalg.norm(unit - other)), float(np.linalg.norm(unit + other)))
+
+    def integrand(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        first, second = (potential.activation(jnp.asarray(r * z)) for r, z in zip(norms, (x, y), strict=True))
+        return np.asarray(first) * np.asarray(second)
+
+    return bivariate_gaussian_mean(integrand, float(angle), order=order)

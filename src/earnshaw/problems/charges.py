@@ -13,7 +13,6 @@ from earnshaw.errors import InputError
 from earnshaw.problems.base import Array, Problem, Symmetry, classes, reals, whole
 
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
-ON_SPHERE = ("polynomial", "sign")
 VARIANTS = ("T", "B", "S")
 
 
@@ -54,7 +53,7 @@ class ChargeLaw:
     @property
     def on_sphere(self) -> bool:
         """Whether positions are unit vectors."""
-        return self.name in ON_SPHERE
+        return self.name in ("polynomial", "sign")
 
     @property
     def bounded(self) -> bool:
@@ -107,8 +106,7 @@ class Charges(Problem):
         protons = reals("the protons", self.protons, 2)
         k = len(protons)
         charges = np.ones(k) if self.proton_charges is None else reals("proton_charges", self.proton_charges, 1)
-        electrons = k if self.electrons is None else self.electrons
-        electrons = whole("electrons", electrons, 1)
+        electrons = whole("electrons", k if self.electrons is None else self.electrons, 1)
         if charges.shape != (k,):
             raise InputError(f"proton_charges has shape {charges.shape}; give one number for each of the {k} protons")
         moving = self.electron_charges
@@ -120,13 +118,7 @@ class Charges(Problem):
             raise InputError(f"the regularisation is {self.regularisation}; use 0 or a positive number")
         if self.law.on_sphere and np.abs(np.linalg.norm(protons, axis=1) - 1).max() > 1e-9:
             raise InputError(f"the law {self.law.name} lives on the unit sphere; normalise the protons first")
-        for name, value in (
-            ("protons", protons),
-            ("proton_charges", charges),
-            ("electrons", electrons),
-            ("electron_charges", moving),
-        ):
-            object.__setattr__(self, name, value)
+        self._settle(protons=protons, proton_charges=charges, electrons=electrons, electron_charges=moving)
 
     @property
     def dimension(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.landscapes.convnet_random import teachers
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.numerics import lane_normals
 from earnshaw.problems import ConvNet, RandomConvNets
 

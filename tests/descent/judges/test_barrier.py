@@ -10,8 +10,7 @@ from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lane
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import teachers
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
+from earnshaw.landscapes.convnet_lanes import reduce_lanes, teachers
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
 from earnshaw.starts.signs import SphereAndBall
 

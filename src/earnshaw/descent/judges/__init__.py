@@ -17,9 +17,8 @@ from earnshaw.descent.judges.newton import NewtonJudge, Units
 from earnshaw.descent.stopping import Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems import ConvNet, Problem, RandomConvNets
 
 __all__ = [

@@ -1,4 +1,4 @@
-r"""A run of the convolutional network in five coordinates.
+r"""Lanes of the convolutional network: random teachers, one for each, and runs in five coordinates.
 
 The loss depends on v through its components along and across w*, and on a through its components along u (the ones),
 along the part of a* orthogonal to u, and across both. The gradient keeps a point in the plane of (v, w*) and in the
@@ -11,14 +11,46 @@ rounding, at a cost that does not depend on p and k.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jax
 import numpy as np
 
 from earnshaw.landscapes.convnet import ConvNetLandscape
+from earnshaw.numerics import lane_normals
+from earnshaw.problems import ConvNet, RandomConvNets
 
 NOTHING = 1e-13  # a part of a vector below this share of it is rounding
+_STREAM = 1  # of a lane's key; its start has another
+
+
+def teachers(problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return filters (lanes, p) and output weights (lanes, k) of the lanes' teachers; (1, p) and (1, k) if it is one for all.
+
+    Each depends on the seed and its lane index alone.
+    """
+    if isinstance(problem, ConvNet):
+        return problem.filter[None], problem.output_weights[None]
+    p, k = problem.filter_size, problem.patches
+    normals = lane_normals(seed, lanes, p + k, _STREAM)
+    mean = np.full((len(lanes), k), problem.ratio / k)
+    if k == 1:
+        return _unit(normals[:, :p]), mean
+    contrast = _unit(normals[:, p:] - normals[:, p:].mean(-1, keepdims=True))
+    return _unit(normals[:, :p]), mean + math.sqrt(max(1 - problem.ratio**2 / k, 0.0)) * contrast
+
+
+def random_landscape(
+    problem: RandomConvNets, seed: int, lanes: np.ndarray, own: Mapping[str, np.ndarray] | None = None
+) -> ConvNetLandscape:
+    """Return the landscape of these lanes, each with its own teacher, drawn or at hand."""
+    filters, outputs = (own["filters"], own["outputs"]) if own else teachers(problem, seed, lanes)
+    return ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
+
+
+# ---- five coordinates ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -51,9 +83,9 @@ def reduce_arrays(
     lanes, p = len(points), filter.shape[-1]
     filter, outputs, ones = (np.broadcast_to(leaf, (lanes, leaf.shape[-1])) for leaf in (filter, outputs, ones))
     v, a = points[:, :p], points[:, p:]
-    forward = _unit(filter, 0.0)
+    forward = _unit(filter)
     sideways = _unit(_without(v, forward), NOTHING * np.linalg.norm(v, axis=-1))
-    mean = _unit(ones, 0.0)
+    mean = _unit(ones)
     contrast = _unit(_without(outputs, mean), NOTHING * np.linalg.norm(outputs, axis=-1))
     rest = _unit(_without(a, mean, contrast), NOTHING * np.linalg.norm(a, axis=-1))
     axes = Axes(np.stack([forward, sideways], 1), np.stack([mean, contrast, rest], 1))
@@ -72,7 +104,7 @@ def _without(vectors: np.ndarray, *units: np.ndarray) -> np.ndarray:
     return vectors
 
 
-def _unit(vectors: np.ndarray, threshold: np.ndarray | float) -> np.ndarray:
+def _unit(vectors: np.ndarray, threshold: np.ndarray | float = 0.0) -> np.ndarray:
     """Return unit vectors; zero where the length is at most the threshold."""
     lengths = np.linalg.norm(vectors, axis=-1)
     safe = np.where(lengths > threshold, lengths, 1.0)[:, None]
