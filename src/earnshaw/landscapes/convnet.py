@@ -14,6 +14,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
+from earnshaw.landscapes.convnet_lanes import reduce_arrays
 from earnshaw.numerics.program import program
 from earnshaw.problems.convnet import ConvNet
 
@@ -62,7 +63,7 @@ class ConvNetLandscape(Landscape):
         4\pi F = (u\cdot a - W\,u\cdot a^*)^2 + (\pi - 1)|a - W a^*|^2 + 2 (\pi - g) W\, a\cdot a^* .
 
     In this form nothing cancels near the global minimum. Leaves may have a leading lane axis (one teacher a lane),
-    which runs along the points' leading axis. ``ones`` is data, so that :func:`reduce_lanes` can write any problem in
+    which runs along the points' leading axis. ``ones`` is data, so that :meth:`reduced` can write any problem in
     five coordinates.
 
     Reference: Du et al. (2018), Theorems 2.1 and 2.2; equation (3) there misprints the cross term (docs/errata.md).
@@ -112,10 +113,8 @@ class ConvNetLandscape(Landscape):
 
     def reduced(self, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return landscape and points (lanes, 5) in five coordinates, and the way back; see :mod:`.convnet_lanes`."""
-        from earnshaw.landscapes.convnet_lanes import reduce_lanes
-
-        small, five, axes = reduce_lanes(self, points)
-        return small, five, axes.lift
+        teacher, five, lift = reduce_arrays(*(np.asarray(leaf) for leaf in jax.tree.leaves(self)), points)
+        return ConvNetLandscape(*jax.device_put(teacher)), five, lift
 
     def own_data(self) -> dict[str, np.ndarray]:
         """Return the lanes' teachers, if each has its own: ``filters`` (lanes, p) and ``outputs`` (lanes, k)."""

@@ -3,7 +3,7 @@ r"""Lanes of the convolutional network: random teachers, one for each, and runs 
 The loss depends on v through its components along and across w*, and on a through its components along u (the ones),
 along the part of a* orthogonal to u, and across both. The gradient keeps a point in the plane of (v, w*) and in the
 span of (u, a*, a): the axes below, chosen once at the start, hold the whole run. In these axes the problem is again a
-:class:`ConvNetLandscape`, with p = 2 and three output weights, whose ``ones`` is :math:`(\sqrt k, 0, 0)`.
+:class:`~earnshaw.landscapes.ConvNetLandscape`, with p = 2 and three output weights, whose ``ones`` is :math:`(\sqrt k, 0, 0)`.
 
 A change of orthonormal axes commutes with every step of gradient descent, so that a reduced run *is* the run, up to
 rounding, at a cost that does not depend on p and k.
@@ -12,13 +12,10 @@ rounding, at a cost that does not depend on p and k.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
-import jax
 import numpy as np
 
-from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.numerics import lane_normals
 from earnshaw.problems import ConvNet, RandomConvNets
 
@@ -42,43 +39,16 @@ def teachers(problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) ->
     return _unit(normals[:, :p]), mean + math.sqrt(max(1 - problem.ratio**2 / k, 0.0)) * contrast
 
 
-def random_landscape(
-    problem: RandomConvNets, seed: int, lanes: np.ndarray, own: Mapping[str, np.ndarray] | None = None
-) -> ConvNetLandscape:
-    """Return the landscape of these lanes, each with its own teacher, drawn or at hand."""
-    filters, outputs = (own["filters"], own["outputs"]) if own else teachers(problem, seed, lanes)
-    return ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
-
-
 # ---- five coordinates ----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Axes:
-    """Orthonormal axes of the runs of many lanes: (lanes, 2, p) for the filter, (lanes, 3, k) for the output weights."""
-
-    filter: np.ndarray
-    outputs: np.ndarray
-
-    def lift(self, points: np.ndarray) -> np.ndarray:
-        """Return points (lanes, p + k) from reduced ones (lanes, 5)."""
-        v = np.einsum("li,lip->lp", points[:, :2], self.filter)
-        return np.concatenate([v, np.einsum("li,lik->lk", points[:, 2:], self.outputs)], -1)
-
-
-def reduce_lanes(energy: ConvNetLandscape, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Axes]:
-    """Return landscape and points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the axes that lift back."""
-    filter, outputs, ones = (np.asarray(leaf) for leaf in (energy.filter, energy.outputs, energy.ones))
-    reduced, small, axes = reduce_arrays(filter, outputs, ones, points)
-    return ConvNetLandscape(*jax.device_put(reduced)), small, axes
 
 
 def reduce_arrays(
     filter: np.ndarray, outputs: np.ndarray, ones: np.ndarray, points: np.ndarray
-) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray, Axes]:
-    """The same for plain arrays, the teacher's (p,) and (k,) or one a lane.
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """Return teacher, points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the way back.
 
-    Lanes of different p and k have reduced forms of one shape, which can be joined to run together.
+    The teacher's arrays are (p,) and (k,), or one a lane. Lanes of different p and k have reduced forms of one shape,
+    which can be joined to run together.
     """
     lanes, p = len(points), filter.shape[-1]
     filter, outputs, ones = (np.broadcast_to(leaf, (lanes, leaf.shape[-1])) for leaf in (filter, outputs, ones))
@@ -88,13 +58,17 @@ def reduce_arrays(
     mean = _unit(ones)
     contrast = _unit(_without(outputs, mean), NOTHING * np.linalg.norm(outputs, axis=-1))
     rest = _unit(_without(a, mean, contrast), NOTHING * np.linalg.norm(a, axis=-1))
-    axes = Axes(np.stack([forward, sideways], 1), np.stack([mean, contrast, rest], 1))
+    turn, mix = np.stack([forward, sideways], 1), np.stack([mean, contrast, rest], 1)  # (lanes, 2, p), (lanes, 3, k)
 
-    def seen(vectors: np.ndarray, frame: np.ndarray) -> np.ndarray:
-        return np.einsum("lk,lik->li", vectors, frame)
+    def seen(vectors: np.ndarray, axes: np.ndarray) -> np.ndarray:
+        return np.einsum("lk,lik->li", vectors, axes)
 
-    reduced = seen(filter, axes.filter), seen(outputs, axes.outputs), seen(ones, axes.outputs)
-    return reduced, np.concatenate([seen(v, axes.filter), seen(a, axes.outputs)], -1), axes
+    def lift(points: np.ndarray) -> np.ndarray:
+        v = np.einsum("li,lip->lp", points[:, :2], turn)
+        return np.concatenate([v, np.einsum("li,lik->lk", points[:, 2:], mix)], -1)
+
+    teacher = seen(filter, turn), seen(outputs, mix), seen(ones, mix)
+    return teacher, np.concatenate([seen(v, turn), seen(a, mix)], -1), lift
 
 
 def _without(vectors: np.ndarray, *units: np.ndarray) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 
 import jax
@@ -77,22 +78,20 @@ class EmpiricalRisk(Landscape):
         One lane at a time, so that the memory is that of one: n times d doubles for each pair of neurons in turn.
         """
         K, d = self.shape
-        points = point.reshape(-1, K, d)
-        return jax.lax.map(self._hessian, points).reshape(*point.shape[:-2], K * d, K * d)
 
-    def _hessian(self, weights: jax.Array) -> jax.Array:
-        K, d = self.shape
-        phi, slope, bend = derivatives(self.activation, jnp.matmul(weights, self.x.T), 2)
-        error = jnp.mean(phi, 0) - self.y
-        scale = 1.0 / (K * K * self.x.shape[0])
-        blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
-        for j in range(K):
-            for m in range(j, K):
+        def one(weights: jax.Array) -> jax.Array:
+            phi, slope, bend = derivatives(self.activation, jnp.matmul(weights, self.x.T), 2)
+            error = jnp.mean(phi, 0) - self.y
+            scale = 1.0 / (K * K * self.x.shape[0])
+            blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
+            for j, m in itertools.combinations_with_replacement(range(K), 2):
                 factor = slope[j] * slope[m] + (K * error * bend[j] if j == m else 0.0)
                 blocks[j][m] = jnp.matmul((self.x * (scale * factor)[:, None]).T, self.x)
                 blocks[m][j] = blocks[j][m].T
-        full = jnp.block(blocks)
-        return 0.5 * (full + full.T)
+            full = jnp.block(blocks)
+            return 0.5 * (full + full.T)
+
+        return jax.lax.map(one, point.reshape(-1, K, d)).reshape(*point.shape[:-2], K * d, K * d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,14 +130,10 @@ class StreamedRisk:
 
         def part(x: Array, y: Array) -> tuple[Array, Array]:
             phi, slope = derivatives(self._sigma, weights @ x.T, 1)
-            error = phi.sum(0)
-            error /= self.neurons
-            error -= y
-            slope = slope * error
-            return np.array(error @ error), slope @ x
+            error = phi.sum(0) / self.neurons - y
+            return np.array(error @ error), (slope * error) @ x
 
-        square, pull = self.rows.total(part)
-        n = len(self.rows)
+        (square, pull), n = self.rows.total(part), len(self.rows)
         return float(square) / (2 * n), pull / (n * self.neurons)
 
     def gradient(self, weights: Array) -> Array:

@@ -85,11 +85,9 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
 
     Parameters
     ----------
-    given : str, callable or Activation
-        One of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``, ``unit-tanh`` for
+    given : one of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``, ``unit-tanh`` for
         (1 + tanh x)/2, ``unit-erf`` for (1 + erf x)/2; ``module:function`` or ``path/to/file.py:function``; or the
-        function itself. A function takes an array and returns one of the same
-        shape, entry by entry; it is written with ``jax.numpy``.
+        function itself, which takes an array and returns one of the same shape, entry by entry, by ``jax.numpy``.
     """
     if isinstance(given, Activation):
         return given

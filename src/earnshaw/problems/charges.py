@@ -22,17 +22,12 @@ class ChargeLaw:
 
     Parameters
     ----------
-    name : str
-        ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
+    name : ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
         (functions of the inner product, on the unit sphere).
-    eigenvalue : float
-        The lambda of the two Yukawa laws.
-    radius : float
-        The eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
-    variant : str
-        How ``almost-yukawa`` is rounded off inside: T, B or S.
-    degree : int
-        The power of ``polynomial``.
+    eigenvalue : the lambda of the two Yukawa laws.
+    radius : the eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
+    variant : how ``almost-yukawa`` is rounded off inside: T, B or S.
+    degree : the power of ``polynomial``.
     """
 
     name: str = "almost-yukawa"
@@ -75,19 +70,13 @@ class Charges(Problem):
 
     Parameters
     ----------
-    protons : (k, d) array
-        The fixed positions w_j; unit vectors for a law on the sphere.
-    proton_charges : (k,) array, optional
-        The numbers b_j, all 1 when not given.
-    electrons : int, optional
-        The number n of moving charges; k when not given.
-    electron_charges : (n,) array, optional
-        The numbers a_i (an electron's charge is minus that) when they are fixed; trained together with the positions, as
-        the last column of a point, when not given.
-    law : ChargeLaw
-        The potential.
-    regularisation : float
-        The factor rho; the paper's G has 1, its L has 0.
+    protons : (k, d) array, the fixed positions w_j; unit vectors for a law on the sphere.
+    proton_charges : (k,) array, the numbers b_j, all 1 when not given.
+    electrons : the number n of moving charges; k when not given.
+    electron_charges : (n,) array, the numbers a_i (an electron's charge is minus that) when they are fixed; trained
+        together with the positions, as the last column of a point, when not given.
+    law : the potential.
+    regularisation : the factor rho; the paper's G has 1, its L has 0.
 
     Reference: Panigrahy et al. (2018), equation (1) and section 4.
     """

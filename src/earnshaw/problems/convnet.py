@@ -56,10 +56,8 @@ class ConvNet(Convolutional):
 
     Parameters
     ----------
-    filter : (p,) array
-        The teacher's filter w*, not normalised; not zero.
-    output_weights : (k,) array
-        The teacher's output weights a*, one for each patch; not all zero.
+    filter : (p,) array, the teacher's filter w*, not normalised; not zero.
+    output_weights : (k,) array, the teacher's output weights a*, one for each patch; not all zero.
 
     Reference: Du, Lee, Tian, Poczos & Singh (2018), section 1, equations (1)-(2).
     """

@@ -18,14 +18,10 @@ class DeepTanh(Problem):
 
     Parameters
     ----------
-    depth : int
-        The number D of layers of weights, from 2.
-    width : int
-        Neurons in each hidden layer.
-    dimension : int
-        Dimension d of the inputs, :math:`x \sim N(0, I_d)`.
-    dtype : str
-        The precision of training.
+    depth : the number D of layers of weights, from 2.
+    width : neurons in each hidden layer.
+    dimension : dimension d of the inputs, :math:`x \sim N(0, I_d)`.
+    dtype : the precision of training, float32 or float64.
 
     Reference: Panigrahy et al. (2018), section 5.
     """

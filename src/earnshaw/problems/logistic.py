@@ -12,7 +12,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.problems.activations import recorded_activation, unit_activation
-from earnshaw.problems.base import Array, Problem, Symmetry, check_record, reals, whole
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, reals, whole
 from earnshaw.problems.two_layer import TwoLayer
 
 MAX_SAMPLES = 10**10
@@ -26,7 +26,7 @@ class Labels(Enum):
 
 
 class Probabilities(Problem):
-    """What the two share: K neurons of d weights each, and n labelled inputs."""
+    """What the two share: K neurons of d weights each, n labelled inputs, and neurons that may be exchanged."""
 
     @property
     def sizes(self: Any) -> dict[str, Any]:
@@ -42,8 +42,7 @@ class Probabilities(Problem):
     def symmetry(self) -> Symmetry:
         """Neurons may be exchanged; coordinates may not."""
         neurons, d = self.shape
-        none = np.zeros(0, dtype=np.int64)
-        return Symmetry(np.zeros(neurons, dtype=np.int64), np.arange(d), np.zeros((0, d)), none)
+        return Symmetry(classes([0] * neurons), np.arange(d), np.zeros((0, d)), classes([]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +55,12 @@ class Logistic(Probabilities):
 
     Parameters
     ----------
-    weights : (K, d) array
-        The neurons w_k that make the labels, one a row, K <= d.
-    samples : int
-        Number n of inputs.
-    labels : Labels
-        Classification or regression.
-    activation : str, callable or Activation
-        A function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
+    weights : (K, d) array, the neurons w_k that make the labels, one a row, K <= d.
+    samples : number n of inputs.
+    labels : classification or regression.
+    activation : a function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
         :func:`earnshaw.problems.unit_activation`.
-    seed : int
-        Root of the data set's random numbers; it does not touch the weights.
+    seed : root of the data set's random numbers; it does not touch the weights.
 
     Reference: Fu, Chi & Liang (2018), equations (1)-(6).
     """
@@ -116,14 +110,10 @@ class Data(Probabilities):
 
     Parameters
     ----------
-    x : (n, d) array
-        The inputs.
-    y : (n,) array
-        The labels, numbers in [0, 1] or classes 0 and 1.
-    neurons : int
-        Number K of neurons, at most d; there must be at least K d rows.
-    activation : str, callable or Activation
-        As for :class:`Logistic`.
+    x : (n, d) array, the inputs.
+    y : (n,) array, the labels, numbers in [0, 1] or classes 0 and 1.
+    neurons : number K of neurons, at most d; there must be at least K d rows.
+    activation : as for :class:`Logistic`.
 
     Reference: Fu, Chi & Liang (2018), equations (5)-(6).
     """

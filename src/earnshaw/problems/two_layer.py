@@ -66,18 +66,12 @@ class TwoLayer(Problem):
 
     Parameters
     ----------
-    teacher : (k, d) array
-        The teacher's weights v_j, one neuron a row; finite, no zero row.
-    students : int, optional
-        Number n of student neurons; k when not given.
-    activation : str, callable or Activation
-        Sigma, by name, or a function of your own; see :func:`earnshaw.problems.activation`.
-    output_weights : (k,) array, optional
-        The teacher's output weights b_j (all 1 when not given).
-    student_output_weights : (n,) array, optional
-        The student's fixed output weights a_i (all 1 when not given).
-    trainable_output : bool
-        Whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
+    teacher : (k, d) array, the teacher's weights v_j, one neuron a row; finite, no zero row.
+    students : number n of student neurons; k when not given.
+    activation : sigma, by name, or a function of your own; see :func:`earnshaw.problems.activation`.
+    output_weights : (k,) array, the teacher's output weights b_j (all 1 when not given).
+    student_output_weights : (n,) array, the student's fixed output weights a_i (all 1 when not given).
+    trainable_output : whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
     """
 
     network: ClassVar[str] = "two-layer"
