@@ -26,9 +26,7 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@program
-def _eigenvalues(matrix: jax.Array) -> jax.Array:
-    return jnp.linalg.eigvalsh(matrix)
+_eigenvalues = program(jnp.linalg.eigvalsh)
 
 
 class Landscape:

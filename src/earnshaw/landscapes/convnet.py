@@ -113,7 +113,8 @@ class ConvNetLandscape(Landscape):
 
     def reduced(self, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return landscape and points (lanes, 5) in five coordinates, and the way back; see :mod:`.convnet_lanes`."""
-        teacher, five, lift = reduce_arrays(*(np.asarray(leaf) for leaf in jax.tree.leaves(self)), points)
+        filter, outputs, ones = (np.asarray(leaf) for leaf in jax.tree.leaves(self))
+        teacher, five, lift = reduce_arrays(filter, outputs, ones, points)
         return ConvNetLandscape(*jax.device_put(teacher)), five, lift
 
     def own_data(self) -> dict[str, np.ndarray]:

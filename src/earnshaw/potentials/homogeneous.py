@@ -9,8 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.numerics import arcsine, sine_and_supplement
-from earnshaw.potentials.frames import Entries, Frame, safe_divide
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant, safe_divide
 
 _TAU = 1.0 / (2.0 * math.pi)
 

@@ -24,8 +24,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.numerics import arcsine
-from earnshaw.potentials.frames import Entries, Frame
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant
 
 Lift = jax.Array | float  # a square s^2
 _HALF = 0.5  # erf(x) = E[sign(x + e / sqrt 2)]

@@ -23,8 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.numerics import arcsine
-from earnshaw.potentials.frames import Entries, Frame
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant
 from earnshaw.potentials.lifted import arcsine_entries, ramp_entries
 
 # fmt: off

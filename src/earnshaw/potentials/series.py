@@ -25,8 +25,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from earnshaw.errors import AccuracyWarning, InputError
-from earnshaw.potentials.frames import Entries, Frame
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant
 from earnshaw.problems import Activation
 
 REACH = 13.0  # the normal density is 1e-37 there
