@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from earnshaw.experiments.convnet_monitors import follow, hypotheses, monitors, phases
+from earnshaw.experiments.convnet import follow, hypotheses, monitors, phases
 from earnshaw.landscapes import ConvNetLandscape, lane_landscape
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.starts import SphereAndBall, sign_flips
