@@ -23,12 +23,10 @@ def prove_saddle(point: Point) -> tuple[SaddleClaim, dict[str, Any]]:
     gradient, hessian = point.gradient(), point.hessian()
     inverse, direction = guesses(hessian)
     eps = up(norm(gradient.entries()))
-    column = arb_mat(point.n * point.d, 1, gradient.entries())
+    size = hessian.nrows()
+    column = arb_mat(size, 1, gradient.entries())
     step = up(ROOM * norm((inverse * column).entries()) + arb(2) ** -1000)
-    product = inverse * hessian
-    for a in range(product.nrows()):
-        product[a, a] -= 1
-    defect = up(ROOM * norm(product.entries()))
+    defect = up(ROOM * norm((inverse * hessian - arb_mat(size, size, 1)).entries()))
     inverse_norm = up(norm(inverse.entries()) * arb(1.001))
     radius = up(2 * arb(step))
     if not defect < 0.25 or not arb(radius) < point.shortest() / 2:
