@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import AccuracyWarning
-from earnshaw.numerics.gaussian_means import gaussian_mean
+from earnshaw.numerics.quadrature import gaussian_mean
 from earnshaw.potentials import derivatives
 from earnshaw.problems import activation
 

@@ -6,7 +6,7 @@ import pytest
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.streamed import StreamedRisk
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 
 
 def test_it_is_compiled_when_called_and_traced_when_traced():
