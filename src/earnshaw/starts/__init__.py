@@ -1,8 +1,7 @@
 """Starts: the initial point of a run, from its key."""
 
-from earnshaw.starts.base import Start, check_start, start, start_from_json, usual_start
-from earnshaw.starts.gaussian import Normal, Sphere, Xavier, starts_around
-from earnshaw.starts.given import Given
+from earnshaw.starts.base import Given, Normal, Sphere, Start, Xavier, starts_around
+from earnshaw.starts.naming import check_start, start, start_from_json, usual_start
 from earnshaw.starts.signs import FourSigns, SphereAndBall, sign_flips
 
 __all__ = [

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from earnshaw.landscapes.convnet_random import teachers
 from earnshaw.numerics import lane_normals
 from earnshaw.problems import ConvNet, RandomConvNets
+from earnshaw.starts.base import Start
 
 SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
 _STREAM = 0  # of a lane's key; the random teachers have another
 
 
 @dataclass(frozen=True, kw_only=True)
-class SphereAndBall:
+class SphereAndBall(Start):
     r"""The filter uniform on the unit sphere, the output weights uniform in the ball of radius :math:`|S||w^*|/\sqrt k`.
 
     The radius makes :math:`|1\cdot a| \le |S||w^*|`, whatever the direction. Reference: Du et al. (2018), Theorem 3.2.
@@ -37,25 +37,16 @@ class SphereAndBall:
         normals = lane_normals(seed, np.arange(len(problems)), most, _STREAM)
         return [_place(x.filter[None], x.output_weights[None], normals[[i]])[0] for i, x in enumerate(problems)]
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the configuration with its defaults."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
-class FourSigns:
+class FourSigns(Start):
     """The four signs of one start of :class:`SphereAndBall`, of which the best end counts."""
 
     kind: str = "four-signs"
 
     def draw(self, problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> np.ndarray:
         """Return starts (4, lanes, p + k) in the order of ``SIGNS``."""
-        p = problem.filter_size
-        return sign_flips(SphereAndBall().draw(problem, seed, lanes), p)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the configuration with its defaults."""
-        return asdict(self)
+        return sign_flips(SphereAndBall().draw(problem, seed, lanes), problem.filter_size)
 
 
 def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
