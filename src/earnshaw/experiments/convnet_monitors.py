@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent.optimizers.gradient_descent import GradientDescent
+from earnshaw.descent.optimizers.first_order import GradientDescent
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.numerics import compiled
 

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.newton.conjugate_gradients import conjugate_gradients
+from earnshaw.descent.newton.polish import conjugate_gradients
 
 N = 7
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Outcome, Stopping, descend
-from earnshaw.descent.newton.creep import flow_end
+from earnshaw.descent.newton.endings import flow_end
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Xavier

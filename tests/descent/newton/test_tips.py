@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Ledger, NewtonJudge, Outcome, Stopping, descend
-from earnshaw.descent.newton.tips import sharpen
+from earnshaw.descent.newton.endings import sharpen
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Xavier
