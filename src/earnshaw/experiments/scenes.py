@@ -17,8 +17,7 @@ from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.landscapes.splitting import split_neuron
 from earnshaw.numerics import compiled
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.proof import Certificate
-from earnshaw.proof.shipped import shipped_certificate
+from earnshaw.proof.certificate import Certificate, shipped_certificate
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
 from earnshaw.symmetry import Family, FamilyRecord
 from earnshaw.symmetry import families as group
-from earnshaw.symmetry.copies import describe
+from earnshaw.symmetry.assignment import describe
 from earnshaw.threads import one_blas_thread
 
 if TYPE_CHECKING:
