@@ -22,15 +22,6 @@ class Stop(Enum):
     EARLY = "as soon as the value test or a Newton test makes the fate clear"
     PAPER = "when every neuron's gradient norm is at most 1e-9"
 
-    @classmethod
-    def named(cls, given: Stop | str) -> Stop:
-        """Return the rule of this name, in small letters; anything else raises :class:`InputError`."""
-        names = {rule.name.lower(): rule for rule in cls}
-        rule = names.get(given) if isinstance(given, str) else given
-        if not isinstance(rule, cls):
-            raise InputError(f"the stop rule is {given!r}; choose {' or '.join(map(repr, names))}")
-        return rule
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stopping:
@@ -51,7 +42,11 @@ class Stopping:
 
     def __post_init__(self) -> None:
         """Read the rule's name, and refuse limits that nothing can keep."""
-        object.__setattr__(self, "rule", Stop.named(self.rule))
+        names = {rule.name.lower(): rule for rule in Stop}
+        rule = names.get(self.rule) if isinstance(self.rule, str) else self.rule
+        if not isinstance(rule, Stop):
+            raise InputError(f"the stop rule is {self.rule!r}; choose {' or '.join(map(repr, names))}")
+        object.__setattr__(self, "rule", rule)
         if not (isinstance(self.max_steps, Integral) and self.max_steps >= 1):
             raise InputError(f"the step limit is {self.max_steps!r}; it must be a whole number, at least 1")
         object.__setattr__(self, "max_steps", int(self.max_steps))

@@ -1,20 +1,24 @@
-"""What a start is; random weights, Gaussian or uniform on a sphere; and points that the user gives."""
+"""What a start is; random weights, Gaussian or on a sphere; those of the convolutional network; and points that are given."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.convnet_random import teachers
 from earnshaw.numerics import lane_normals
-from earnshaw.problems import Problem
+from earnshaw.problems import ConvNet, Problem, RandomConvNets
 from earnshaw.records import fields_of
+
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
+_STREAM = 0  # of a lane's key; the random teachers have another
 
 
 class Start(Protocol):
@@ -92,6 +96,57 @@ def starts_around(weights: np.ndarray, distance: float, seed: int, lanes: np.nda
     noise = lane_normals(seed, lanes, weights.size).reshape(-1, *weights.shape)
     length = distance * np.linalg.norm(weights) / np.linalg.norm(noise, axis=(1, 2), keepdims=True)
     return weights + length * noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereAndBall(Start):
+    r"""The filter uniform on the unit sphere, the output weights uniform in the ball of radius :math:`|S||w^*|/\sqrt k`.
+
+    The radius makes :math:`|1\cdot a| \le |S||w^*|`, whatever the direction. Reference: Du et al. (2018), Theorem 3.2.
+    """
+
+    kind: str = "sphere-and-ball"
+
+    def draw(self, problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (lanes, p + k); each depends on the seed and its lane index alone."""
+        filters, outputs = teachers(problem, seed, lanes)
+        return _place(filters, outputs, lane_normals(seed, lanes, problem.shape[0] + 2, _STREAM))
+
+    def draw_many(self, problems: Sequence[ConvNet], seed: int) -> list[np.ndarray]:
+        """Return one start (p + k,) for each problem, whatever its p and k; the lane is its place in the list."""
+        most = max(problem.shape[0] for problem in problems) + 2
+        normals = lane_normals(seed, np.arange(len(problems)), most, _STREAM)
+        return [_place(x.filter[None], x.output_weights[None], normals[[i]])[0] for i, x in enumerate(problems)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourSigns(Start):
+    """The four signs of one start of :class:`SphereAndBall`, of which the best end counts."""
+
+    kind: str = "four-signs"
+
+    def draw(self, problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (4, lanes, p + k) in the order of ``SIGNS``."""
+        return sign_flips(SphereAndBall().draw(problem, seed, lanes), problem.filter_size)
+
+
+def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
+    """Return the four signs of points (lanes, p + k): an array (4, lanes, p + k) in the order of ``SIGNS``."""
+    split = np.arange(points.shape[-1]) < filter_size
+    return np.stack([points * np.where(split, first, second) for first, second in SIGNS])
+
+
+def _place(filters: np.ndarray, outputs: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Turn normal numbers into points of the sphere and the ball."""
+    p, k = filters.shape[-1], outputs.shape[-1]
+    radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
+    # k coordinates of a uniform point of the sphere in R^(k+2) are a uniform point of the ball in R^k
+    inside = _directions(normals[:, p : p + k + 2])[:, :k]
+    return np.concatenate([_directions(normals[:, :p]), radius[..., None] * inside], -1)
+
+
+def _directions(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True, eq=False)

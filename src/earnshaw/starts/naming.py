@@ -11,8 +11,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Charges, ConvNet, Problem, RandomConvNets
-from earnshaw.starts.base import Given, Normal, RandomWeights, Sphere, Start, Xavier
-from earnshaw.starts.signs import FourSigns, SphereAndBall
+from earnshaw.starts.base import FourSigns, Given, Normal, RandomWeights, Sphere, SphereAndBall, Start, Xavier
 from earnshaw.store import read_npy
 
 KNOWN = "xavier, normal:SCALE, sphere, or a file FILE.npy of points; for the convolutional network sphere-and-ball, four-signs"
