@@ -11,7 +11,7 @@ from numpy.polynomial import HermiteE
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
-from earnshaw.numerics.gaussian_means import gaussian_mean
+from earnshaw.numerics.quadrature import gaussian_mean
 from earnshaw.potentials import derivatives
 from earnshaw.problems import Activation
 from earnshaw.problems.logistic import Logistic

@@ -12,7 +12,7 @@ from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
-from earnshaw.starts.signs import SphereAndBall
+from earnshaw.starts.base import SphereAndBall
 
 LANES = 96
 
