@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
 
-from earnshaw.experiments.charges import coulomb_trace, power_descent, saddles
+from earnshaw.experiments.charges import compare_flows, coulomb_trace, power_descent, saddles
 from earnshaw.experiments.circle import _explain, _flat_among, circle_ends, node_minima
-from earnshaw.experiments.flows import compare_flows
 
 
 @pytest.mark.slow

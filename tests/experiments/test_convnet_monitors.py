@@ -7,7 +7,7 @@ import jax
 import numpy as np
 import pytest
 
-from earnshaw.experiments.convnet_monitors import follow, hypotheses, monitors, phases
+from earnshaw.experiments.convnet import follow, hypotheses, monitors, phases
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_random import random_landscape
 from earnshaw.landscapes.convnet_reduced import reduce_lanes

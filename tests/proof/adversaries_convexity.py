@@ -16,8 +16,8 @@ from scipy.optimize import least_squares
 from scipy.special import erf, expit
 
 from earnshaw.problems import Data
-from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build, hexed
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted import convexity
 from earnshaw.proof.trusted.balls import precision
 from earnshaw.proof.trusted.reading import seal
@@ -46,7 +46,7 @@ class Base:
     def __init__(self, problem, center, shift=1.0):
         shift *= problem.samples * float(np.mean(problem.x**2)) ** 2
         nothing = {"claims": dict.fromkeys(convexity.CLAIMS, 1.0), "hint": {"shift": shift}}
-        self.document = dict(build("convexity", problem.to_json(), center, nothing, {}).document)
+        self.document = dict(build("convexity", problem, center, nothing, {}).document)
         self.problem = problem
         read = convexity.Document(problem.activation.name, problem.x, problem.y, center.tolist(), {}, shift)
         with precision(convexity.PRECISION):

@@ -110,7 +110,7 @@ def _overview(path: Path, quick: bool, progress: Progress) -> str:
     from earnshaw.experiments.scenes import shipped_minimum, split_scene
     from earnshaw.plots.overview import ProvedMinimum, down, overview_figure
     from earnshaw.proof import Certificate, check
-    from earnshaw.proof.shipped import shipped_certificate
+    from earnshaw.proof.certificate import shipped_certificate
 
     with shipped_certificate() as file:
         verified, document = check(file), Certificate.load(file).document

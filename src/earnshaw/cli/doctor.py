@@ -134,7 +134,7 @@ def _certificate() -> tuple[bool, str]:
     import tempfile
 
     from earnshaw.proof import check
-    from earnshaw.proof.shipped import shipped_certificate
+    from earnshaw.proof.certificate import shipped_certificate
 
     with shipped_certificate() as path:
         result = check(path)

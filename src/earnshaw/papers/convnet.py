@@ -9,8 +9,8 @@ import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
-from earnshaw.experiments import Plan, best_of_four, convnet_monitors, run_plan
-from earnshaw.experiments.convnet_monitors import Trajectory, follow, hypotheses, monitors
+from earnshaw.experiments import Plan, best_of_four, convnet, run_plan
+from earnshaw.experiments.convnet import Trajectory, follow, hypotheses, monitors
 from earnshaw.landscapes import ConvNetLandscape, lane_landscape
 from earnshaw.landscapes.convnet_random import teachers
 from earnshaw.landscapes.convnet_stationary import spurious_approach, spurious_limit
@@ -75,7 +75,7 @@ def figure1b(how: Reproduction) -> list[Comparison]:
     runs, steps = how.count(full=200, quick=60), 500
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, FIGURE_STEP, steps)
-    found = [convnet_monitors.phases(curves, int(lane)) for lane in _promised(curves, points)]
+    found = [convnet.phases(curves, int(lane)) for lane in _promised(curves, points)]
     how.progress(0.5, "runs")
     level = float(np.broadcast_to(energy.spurious_value, curves.spurious.shape)[0])
     title = f"Convergence for p = {P}, k = {K} (S = |a*| = |w*| = 1, step {FIGURE_STEP:g})"
@@ -105,7 +105,7 @@ def phases(how: Reproduction) -> list[Comparison]:
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, STEP, steps)
     promised = _promised(curves, points)
-    found = [convnet_monitors.phases(curves, int(lane)) for lane in promised]
+    found = [convnet.phases(curves, int(lane)) for lane in promised]
     both = [run.first is not None and run.second is not None and run.first < run.second for run in found]
     chosen = both.index(True)
     lane, best = promised[chosen], found[chosen]

@@ -12,7 +12,7 @@ from earnshaw.plots.intervals import Curve
 from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, figure
 
 if TYPE_CHECKING:
-    from earnshaw.experiments.convnet_monitors import Trajectory
+    from earnshaw.experiments.convnet import Trajectory
 
 
 def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, path: Path) -> None:

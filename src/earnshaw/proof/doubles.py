@@ -1,4 +1,4 @@
-r"""The Hessian in doubles, with a proved bound on its error: the fast half of the producer.
+r"""From balls to doubles: numbers on the safe side, and the Hessian with a proved bound on its error, the producer's fast half.
 
 The Hessian has :math:`(nd)^2` entries but only :math:`O((n+k)^2 + (n+k) n d)` numbers behind it. Those come from the
 ball calculus. The diagonal blocks are rounded from balls. A mixed block is
@@ -14,35 +14,56 @@ term is off by at most :math:`2^{-52}` in norm; a term costs two products and a 
 :math:`\kappa` exceeds ``STEEP`` are taken from the ball calculus instead.
 """
 
-from dataclasses import dataclass
+from math import inf, isfinite, nextafter
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 
-from earnshaw.proof.balls import rounded
 from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
+from earnshaw.proof.trusted.sums import Near
 
 STEEP = 64.0
 _UNIT = 2.0**-48
 _SHARP = 2.0**-60
 
 
-@dataclass(frozen=True)
-class DoubleMatrix:
-    """A symmetric matrix of doubles and a bound of its Frobenius distance from the exact matrix it stands for."""
-
-    entries: np.ndarray
-    error: arb
-
-
-def double_extension(point: Point) -> DoubleMatrix:
-    """Return the matrix M of the further dimensions (n x n)."""
-    entries, error = rounded(point.extension())
-    return DoubleMatrix(entries, error)
+def down(ball: arb) -> float:
+    """Return a double that is provably at most every point of `ball`; as large as is cheap to find."""
+    guess = float(ball.lower())
+    while isfinite(guess) and not arb(guess) <= ball:
+        guess = nextafter(guess, -inf)
+    return guess
 
 
-def double_hessian(point: Point) -> DoubleMatrix:
+def up(ball: arb) -> float:
+    """Return a double that is provably at least every point of `ball`; as small as is cheap to find."""
+    return -down(-ball)
+
+
+def sum_of_squares(numbers: np.ndarray) -> arb:
+    r"""Bound the sum of squares of doubles from above.
+
+    Any order of summation of N squares in doubles has a relative error of at most
+    :math:`N 2^{-53}/(1 - N 2^{-53})` (Higham, Accuracy and Stability, section 4.2); twice that is allowed for here, and
+    :math:`N 2^{-1000}` for underflow.
+    """
+    slack = 1 + arb(numbers.size + 4) * arb(2) ** -51
+    return (arb(float(numbers @ numbers)) * slack + numbers.size * arb(2) ** -1000).upper()
+
+
+def rounded(matrix: arb_mat) -> Near:
+    """Round a ball matrix to doubles; return them and a bound of the Frobenius distance to every matrix in the balls.
+
+    A double next to the midpoint x is off by at most :math:`2^{-52}|x|` (half of that, in truth) plus the radius.
+    """
+    entries = matrix.entries()
+    doubles = np.array([float(entry) for entry in entries])
+    error = norm(entry.rad() for entry in entries) + sum_of_squares(doubles).sqrt() * arb(2) ** -51
+    return Near(doubles.reshape(matrix.nrows(), matrix.ncols()), error.upper())
+
+
+def double_hessian(point: Point) -> Near:
     """Return the Hessian of F at `point` (nd x nd, neuron by neuron)."""
     n, d = point.n, point.d
     slopes = point.extension()
@@ -50,13 +71,12 @@ def double_hessian(point: Point) -> DoubleMatrix:
     unit_balls = [point.students[i, a] / lengths[i] for i in range(n) for a in range(d)]
     units = np.array([float(entry) for entry in unit_balls]).reshape(n, d)
     sharp_units = norm(entry.rad() for entry in unit_balls) < _SHARP
-    share, kappa, gamma = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    share, kappa, gamma = np.zeros((3, n, n))
     steep: list[tuple[int, int]] = []
     for i in range(n):
         for j in range(i):
-            area = point.area[i][j]
             size = lengths[i] * lengths[j]
-            slope = size / (2 * arb.pi() * area)  # not a number, and so never below STEEP, when the pair is parallel
+            slope = size / (2 * arb.pi() * point.area[i][j])  # no number, so never below STEEP, for a parallel pair
             tilt = slope * point.dot[i][j] / size
             sharp = sharp_units and all(ball.rad() < _SHARP for ball in (slope, tilt, point.share[i][j]))
             if not (sharp and slope < STEEP):
@@ -65,8 +85,7 @@ def double_hessian(point: Point) -> DoubleMatrix:
             share[i, j] = share[j, i] = float(point.share[i][j])
             kappa[i, j] = kappa[j, i] = float(slope)
             gamma[i, j] = gamma[j, i] = float(tilt)
-    flat = units.ravel()
-    products = np.multiply.outer(flat, flat).reshape(n, d, n, d)  # [i, a, j, b] = w_i[a] w_j[b], unit vectors
+    products = np.multiply.outer(units, units)  # [i, a, j, b] = w_i[a] w_j[b], unit vectors
     blocks = products + products.transpose(2, 1, 0, 3)
     blocks *= kappa[:, None, :, None]
     own = units[:, :, None] * units[:, None, :]
@@ -89,4 +108,4 @@ def double_hessian(point: Point) -> DoubleMatrix:
     # Symmetrising moves the matrix no farther from the exact symmetric one; halving is exact, the sum rounds once.
     matrix = (matrix + matrix.T) * 0.5
     length = float(np.sqrt(np.sum(matrix * matrix)))
-    return DoubleMatrix(matrix, (error + arb(length) * arb(2) ** -50).upper())
+    return Near(matrix, (error + arb(length) * arb(2) ** -50).upper())

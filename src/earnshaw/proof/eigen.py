@@ -15,21 +15,19 @@ The checker does not use this: it bounds the remainder of the factor in balls. T
 tells in advance how large that remainder can be, so a claim made here is one the checker can confirm.
 """
 
-from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from flint import arb
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, cholesky, eigh
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from earnshaw.proof.balls import down
-from earnshaw.proof.doubles import DoubleMatrix
+from earnshaw.proof.doubles import down
+from earnshaw.proof.trusted.sums import Near
 
 DENSE = 400  # up to this size a full symmetric eigensolver is faster than Lanczos on the inverse
 
 
-@dataclass(frozen=True)
-class EigenBound:
+class EigenBound(NamedTuple):
     """`lower` <= lambda_min, proved; `shift` is what the checker's Cholesky is told to try."""
 
     lower: float
@@ -44,40 +42,33 @@ def cholesky_slack(diagonal: np.ndarray) -> arb:
     return (gamma / (1 - gamma) * trace + arb(size) ** 2 * arb(2) ** -1000).upper()
 
 
-class _Inverse(LinearOperator):
-    """The inverse of a factored matrix, as Lanczos wants it."""
-
-    def __init__(self, factor: tuple[np.ndarray, bool], size: int) -> None:
-        self._factor = factor
-        super().__init__(np.dtype(np.float64), (size, size))
-
-    def _matvec(self, x: np.ndarray) -> np.ndarray:
-        return cho_solve(self._factor, x, check_finite=False)
-
-
 def guess_least(matrix: np.ndarray) -> float:
     """Guess the smallest eigenvalue: densely when small, by Lanczos on the inverse when large."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+    from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
     size = matrix.shape[0]
     if size > DENSE:
         try:
             factor = cho_factor(matrix, lower=True, check_finite=False)
-            inverse = _Inverse(factor, size)
+            solve = partial(cho_solve, factor, check_finite=False)
+            inverse = LinearOperator(matrix.shape, solve, dtype=np.float64)  # pyright: ignore[reportCallIssue]
             start = np.random.default_rng(0).standard_normal(size)
-            top = eigsh(inverse, k=1, which="LA", v0=start, return_eigenvectors=False)[0]
-            return float(1.0 / top)
+            return float(1.0 / eigsh(inverse, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
         except (LinAlgError, ArpackError):
             pass  # not positive definite, or Lanczos stalled: look at the whole spectrum
     return float(eigh(matrix, eigvals_only=True, subset_by_index=(0, 0), check_finite=False)[0])
 
 
-def prove_least(matrix: DoubleMatrix, guess: float) -> EigenBound | None:
+def prove_least(matrix: Near, guess: float) -> EigenBound | None:
     """Prove a lower bound of the smallest eigenvalue of the exact matrix, close below `guess`; None if that fails."""
-    entries = matrix.entries
+    from scipy.linalg import LinAlgError, cholesky
+
+    entries, error = matrix
     diagonal = np.diagonal(entries)
-    size = arb(entries.shape[0])
     psi = cholesky_slack(np.abs(diagonal) + abs(guess))
     for widen in (1, 16, 256):
-        shift = guess - widen * float(8 * psi + 4 * matrix.error)
+        shift = guess - widen * float(8 * psi + 4 * error)
         shifted = entries.copy()
         shifted[np.diag_indices_from(shifted)] = diagonal - shift
         try:
@@ -87,6 +78,6 @@ def prove_least(matrix: DoubleMatrix, guess: float) -> EigenBound | None:
         # psi for the proof, once more for the checker's own factor, and the rounding of the shifted diagonal.
         largest = arb(float(np.max(np.abs(diagonal)) + abs(shift)))
         norm = arb(float(np.sqrt(np.sum(entries * entries)))) * arb(1.001)
-        lower = arb(shift) - 2 * psi - matrix.error - (largest * size.sqrt() + norm) * arb(2) ** -51
-        return EigenBound(down(lower), shift)
+        slip = (largest * arb(len(entries)).sqrt() + norm) * arb(2) ** -51
+        return EigenBound(down(arb(shift) - 2 * psi - error - slip), shift)
     return None

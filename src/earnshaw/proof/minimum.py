@@ -1,4 +1,4 @@
-r"""Proving a spurious minimum: the bounds, and the radii they allow.
+r"""Proving a spurious minimum, a basin of attraction around it, and how far the teacher may move before it is lost.
 
 With :math:`\epsilon \ge |\nabla F(W_0)|`, :math:`\lambda \le \lambda_{\min}` and :math:`L = L(R)` on the ball of
 ``unique_radius`` R, the theorem at the top of ``proof/trusted/relu_claims.py`` needs
@@ -6,103 +6,46 @@ With :math:`\epsilon \ge |\nabla F(W_0)|`, :math:`\lambda \le \lambda_{\min}` an
 .. math:: R L(R) < \lambda, \qquad \lambda^2 > 2 L \epsilon, \qquad
           \frac{2 \epsilon}{\lambda + \sqrt{\lambda^2 - 2 L \epsilon}} < r \le R, \qquad
           F(W_0) - \frac{\epsilon^2}{2 (\lambda - L r)} > 0 .
+
+**Basin.** Inside radius :math:`\rho = R - 2 r` (R = ``R_unique``, r = ``R_enclosure``) exact gradient descent with a fixed
+step :math:`\eta < 2/\Lambda` goes to the minimum, :math:`\Lambda \ge \lambda_{\max} + L R`; see the theorem (basin) there.
+
+**Robust.** For a teacher with every neuron within :math:`\delta` of the given one the gradient at the centre grows by at
+most :math:`\sqrt n k \delta/2`, the smallest eigenvalue falls by at most :math:`k \delta/(\pi \min|w_i|)`, and
+:math:`\sqrt{2F}` falls by at most :math:`k \delta`. The largest :math:`\delta` for which the theorem still applies is
+found by bisection in floats and confirmed in balls.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from math import inf, pi, sqrt
 from typing import Any
 
 import numpy as np
-from flint import arb
+from flint import arb, ctx
 
-from earnshaw.proof.balls import down, up
-from earnshaw.proof.doubles import DoubleMatrix, double_extension
+from earnshaw.proof.claims import MinimumClaim
+from earnshaw.proof.doubles import down, rounded, up
 from earnshaw.proof.eigen import EigenBound, guess_least, prove_least
 from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
+from earnshaw.proof.trusted.sums import Near
+from earnshaw.proof.verdict import Missed
 
 BACKOFF = 2.0**-10  # R_unique stays this far, relatively, below the largest radius the inequality allows
+MARGIN = 1e-6  # on lambda_max, relatively: the checker guesses its own weights and must not find a larger bound
 
 
-class Missed(Exception):
-    """An inequality of the theorem does not hold; the message says which, by how much, and what would help."""
+Sections = dict[str, Any]  # of a certificate
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """The numbers of a proved minimum, each on the safe side; `lam` covers M when `extension` is there."""
-
-    gradient: float
-    value_ge: float
-    value_le: float
-    hessian: EigenBound
-    extension: EigenBound | None
-    lipschitz: float
-    inner: float
-    outer: float
-    mu: float
-
-    @property
-    def lam(self) -> float:
-        """The lambda of the theorem."""
-        return self.hessian.lower if self.extension is None else min(self.hessian.lower, self.extension.lower)
-
-    def sections(self, bits: int) -> dict[str, Any]:
-        """Return the sections of a `minimum` certificate; `basin` and `robust` add theirs."""
-        return {
-            "R_enclosure": self.inner,
-            "R_unique": self.outer,
-            "claims": {
-                "grad_norm_le": self.gradient,
-                "lambda_min_ge": self.hessian.lower,
-                "lambda_ext_ge": None if self.extension is None else self.extension.lower,
-                "hess_lipschitz_le": self.lipschitz,
-                "mu_ge": self.mu,
-                "F_ge": self.value_ge,
-                "F_le": self.value_le,
-            },
-            "hint": {
-                "precision": bits,
-                "shift": self.hessian.shift,
-                "shift_ext": None if self.extension is None else self.extension.shift,
-            },
-        }
-
-
-class LipschitzGuess:
-    """L(radius, delta) in floats, for searching only; infinite when the ball reaches a zero neuron."""
-
-    def __init__(self, point: Point) -> None:
-        lengths = np.array([float(length) for length in point.length])
-        self.students, self.k = lengths[: point.n], point.k
-        self.others = np.sum(lengths) - self.students
-        self.shortest = float(np.min(self.students))
-
-    def __call__(self, radius: float, delta: float = 0.0) -> float:
-        """Return L."""
-        if radius >= self.shortest:
-            return inf
-        n, rho = self.students.size, self.students - radius
-        bend = 3 * sqrt(3) / (4 * pi) * (self.others + ((n - 1) * radius + self.k * delta)) / (rho * rho)
-        return float(np.max(np.hypot(bend, 3 * sqrt(n - 1) / pi / rho)))
-
-    def widest(self, lam: float, delta: float = 0.0) -> float:
-        """Return nearly the largest R with R L(R) < lam; 0 when lam is not positive."""
-        low, high = 0.0, min(self.shortest, max(lam, 0.0) / self(0.0, delta))
-        for _ in range(40):
-            middle = 0.5 * (low + high)
-            if middle * self(middle, delta) < lam:
-                low = middle
-            else:
-                high = middle
-        return low
-
-
-def prove_minimum(point: Point, hessian: DoubleMatrix, guess: float, *, every_dimension: bool = True) -> Minimum:
+def prove_minimum(
+    point: Point, hessian: Near, guess: float, *, every_dimension: bool = True
+) -> tuple[MinimumClaim, Sections]:
     """Prove that a spurious minimum lies at `point`, whose Hessian's smallest eigenvalue is about `guess`.
 
-    Raises Missed when an inequality fails. `every_dimension` asks for M as well; when M does not allow the proof, the
-    minimum is proved in dimension d alone.
+    Returns the claim and the certificate's sections, or raises Missed when an inequality fails. `every_dimension` asks for
+    M as well; when M does not allow the proof, the minimum is proved in dimension d alone.
     """
     bound = prove_least(hessian, guess)
     if bound is None or not bound.lower > 0:
@@ -110,26 +53,23 @@ def prove_minimum(point: Point, hessian: DoubleMatrix, guess: float, *, every_di
             f"lambda_min > 0 missed: the smallest eigenvalue is about {guess:.3g} and its proved bound "
             f"{'is missing' if bound is None else f'{bound.lower:.3g}'}; the point is a saddle or degenerate"
         )
-    extension = _extension(point) if every_dimension else None
-    if extension is None or not extension.lower > 0:
-        return _radii(point, bound, None)
-    try:
-        return _radii(point, bound, extension)
-    except Missed:
-        if extension.lower >= bound.lower:
-            raise
-        return _radii(point, bound, None)
+    if every_dimension:
+        matrix = rounded(point.extension())
+        extension = prove_least(matrix, guess_least(matrix.entries))
+        if extension is not None and extension.lower > 0:
+            try:
+                return _radii(point, bound, extension)
+            except Missed:
+                if extension.lower >= bound.lower:
+                    raise
+    return _radii(point, bound, None)
 
 
-def _extension(point: Point) -> EigenBound | None:
-    matrix = double_extension(point)
-    return prove_least(matrix, guess_least(matrix.entries))
-
-
-def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> Minimum:
+def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> tuple[MinimumClaim, Sections]:
     """Choose the radii and check every inequality in balls."""
     eps = up(norm(point.gradient().entries()))
-    lam = bound.lower if extension is None else min(bound.lower, extension.lower)
+    beyond, shift = (None, None) if extension is None else extension
+    lam = bound.lower if beyond is None else min(bound.lower, beyond)
     outer = LipschitzGuess(point).widest(lam) * (1 - BACKOFF)
     if not outer > 0:
         raise Missed(
@@ -155,10 +95,125 @@ def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> Min
         )
     mu = down(arb(lam) - arb(lip) * arb(inner))
     value = point.value()
-    value_ge = down(value - arb(eps) ** 2 / (2 * arb(mu)))
+    value_ge, value_le = down(value - arb(eps) ** 2 / (2 * arb(mu))), up(value)
     if not value_ge > 0:
         raise Missed(
             f"F > 0 missed: F at the point is {float(value):.3g} and F >= {value_ge:.3g} at the minimum; "
             f"this is the neighbourhood of a global minimum, so nothing spurious is there to prove"
         )
-    return Minimum(eps, value_ge, up(value), bound, extension, lip, inner, outer, mu)
+    sections = {
+        "R_enclosure": inner,
+        "R_unique": outer,
+        "claims": {
+            "grad_norm_le": eps,
+            "lambda_min_ge": bound.lower,
+            "lambda_ext_ge": beyond,
+            "hess_lipschitz_le": lip,
+            "mu_ge": mu,
+            "F_ge": value_ge,
+            "F_le": value_le,
+        },
+        "hint": {"precision": ctx.prec, "shift": bound.shift, "shift_ext": shift},
+    }
+    return MinimumClaim(bound.lower, beyond, mu, eps, lip, value_ge, value_le, inner, outer), sections
+
+
+def prove_basin(hessian: Near, claim: MinimumClaim, sections: Sections) -> tuple[MinimumClaim, Sections]:
+    """Prove the basin of a minimum; return claim and sections with it, or raise Missed when there is no room for one."""
+    top = _greatest(hessian)
+    inner, outer = arb(claim.enclosure_radius), arb(claim.unique_radius)
+    radius = down(outer - 2 * inner)
+    reach = arb(radius) + 2 * inner
+    smoothness = up(arb(top) + arb(claim.change_le) * reach)
+    mu = down(arb(claim.lambda_ge) - arb(claim.change_le) * reach)
+    if not (radius > 0 and mu > 0 and reach <= outer):
+        raise Missed(
+            f"no room for a basin: R_unique = {claim.unique_radius:.3g}, R_enclosure = {claim.enclosure_radius:.3g}"
+        )
+    step = down(2 / arb(smoothness))
+    found = {"radius": radius, "lambda_max_le": top, "smoothness_le": smoothness, "mu_ge": mu, "step_lt": step}
+    return replace(claim, basin_radius=radius, step_lt=step), sections | {"basin": found}
+
+
+def _greatest(matrix: Near) -> float:
+    """Bound the largest eigenvalue by max_i (|H| x)_i / x_i, x > 0, with room for rounding and for the checker's x."""
+    sizes = np.abs(matrix.entries)
+    x = np.ones(len(sizes))
+    for _ in range(50):
+        y = sizes @ x
+        x = y / np.max(y)
+    x = x + 1e-3
+    quotient = arb(float(np.max((sizes @ x) / x))) * (1 + arb(len(sizes) + 8) * arb(2) ** -52)
+    # |H~ - H| <= error in Frobenius norm, and the spectral norm of the difference is no larger.
+    return up((quotient + matrix.error) * (1 + arb(MARGIN)))
+
+
+def prove_robust(point: Point, claim: MinimumClaim, sections: Sections) -> tuple[MinimumClaim, Sections]:
+    """Prove nearly the largest delta the theorem allows; return claim and sections with it, or raise Missed."""
+    guess = LipschitzGuess(point)
+    # No delta beyond this can work: eps' >= sqrt(n) k delta/2, and lambda'^2/(2 L') <= lambda^2/(2 L(0)).
+    most = claim.lambda_ge**2 / (guess(0.0) * sqrt(point.n) * point.k)
+    largest = _largest(lambda delta: _radius(guess, point, claim, delta) is not None, most, 25)
+    for delta in (largest * 0.9999, largest * 0.99, largest * 0.5):
+        radius = _radius(guess, point, claim, delta)
+        if radius is None or not delta > 0:
+            continue
+        moved = point.k * arb(delta)
+        eps = arb(claim.gradient_le) + arb(point.n).sqrt() * moved / 2
+        lam = arb(claim.lambda_ge) - moved / (arb.pi() * point.shortest())
+        lip = up(point.lipschitz(arb(radius), arb(delta)))
+        mu = down(lam - arb(lip) * arb(radius))
+        gap = (2 * point.value()).sqrt() - moved
+        if not (eps - lam * arb(radius) + arb(lip) * arb(radius) ** 2 / 2 < 0 and mu > 0 and gap > 0):
+            continue
+        value_ge = down(gap * gap / 2 - eps * eps / (2 * arb(mu)))
+        if value_ge > 0:
+            found = {"delta": delta, "R_enclosure": radius, "hess_lipschitz_le": lip, "mu_ge": mu, "F_ge": value_ge}
+            return replace(claim, teacher_radius=delta), sections | {"robust": found}
+    raise Missed("no movement of the teacher is proved to keep the minimum")
+
+
+def _radius(guess: "LipschitzGuess", point: Point, claim: MinimumClaim, delta: float) -> float | None:
+    """Guess in floats a radius that proves `delta`; None when there seems to be none."""
+    eps = claim.gradient_le + sqrt(point.n) * point.k * delta / 2
+    lam = claim.lambda_ge - point.k * delta / (pi * guess.shortest)
+    radius = guess.widest(lam, delta) * (1 - 1e-6)
+    if not radius > 0:
+        return None
+    lip = guess(radius, delta)
+    left = sqrt(max(0.0, 2 * claim.objective_ge)) - point.k * delta
+    mu = lam - lip * radius
+    fits = eps - lam * radius + lip * radius**2 / 2 < 0 and mu > 0 and left > 0 and left**2 / 2 > eps**2 / (2 * mu)
+    return radius if fits else None
+
+
+class LipschitzGuess:
+    """L(radius, delta) in floats, for searching only; infinite when the ball reaches a zero neuron."""
+
+    def __init__(self, point: Point) -> None:
+        lengths = np.array([float(length) for length in point.length])
+        self.students, self.k = lengths[: point.n], point.k
+        self.others = np.sum(lengths) - self.students
+        self.shortest = float(np.min(self.students))
+
+    def __call__(self, radius: float, delta: float = 0.0) -> float:
+        """Return L."""
+        if radius >= self.shortest:
+            return inf
+        n, rho = self.students.size, self.students - radius
+        bend = 3 * sqrt(3) / (4 * pi) * (self.others + ((n - 1) * radius + self.k * delta)) / (rho * rho)
+        return float(np.max(np.hypot(bend, 3 * sqrt(n - 1) / pi / rho)))
+
+    def widest(self, lam: float, delta: float = 0.0) -> float:
+        """Return nearly the largest R with R L(R) < lam; 0 when lam is not positive."""
+        most = min(self.shortest, max(lam, 0.0) / self(0.0, delta))
+        return _largest(lambda radius: radius * self(radius, delta) < lam, most, 40)
+
+
+def _largest(holds: Callable[[float], bool], high: float, steps: int) -> float:
+    """Bisect for nearly the largest number up to `high` for which something holds, which it does at 0."""
+    low = 0.0
+    for _ in range(steps):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

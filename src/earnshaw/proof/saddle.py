@@ -4,55 +4,22 @@ The approximate inverse A and the direction u are floats; the checker makes its 
 room: each bound is :data:`ROOM` times what is found here, which costs nothing because the enclosing radius is tiny.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from flint import arb, arb_mat
+from flint import arb, arb_mat, ctx
 
-from earnshaw.proof.balls import down, up
-from earnshaw.proof.minimum import Missed
+from earnshaw.proof.claims import SaddleClaim
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.trusted.relu_claims import guesses
+from earnshaw.proof.verdict import Missed
 
 ROOM = 16
 
 
-@dataclass(frozen=True)
-class Saddle:
-    """The numbers of a proved saddle, each on the safe side."""
-
-    gradient: float
-    step: float
-    defect: float
-    inverse: float
-    lipschitz: float
-    curvature: float
-    radius: float
-    value_ge: float
-    value_le: float
-
-    def sections(self, bits: int) -> dict[str, Any]:
-        """Return the sections of a `saddle` certificate."""
-        return {
-            "R_enclosure": self.radius,
-            "claims": {
-                "grad_norm_le": self.gradient,
-                "newton_step_le": self.step,
-                "defect_le": self.defect,
-                "inverse_norm_le": self.inverse,
-                "hess_lipschitz_le": self.lipschitz,
-                "curvature_le": self.curvature,
-                "F_ge": self.value_ge,
-                "F_le": self.value_le,
-            },
-            "hint": {"precision": bits},
-        }
-
-
-def prove_saddle(point: Point) -> Saddle:
-    """Prove that a saddle lies at `point`; raises Missed when an inequality fails."""
+def prove_saddle(point: Point) -> tuple[SaddleClaim, dict[str, Any]]:
+    """Prove that a saddle lies at `point`; return the claim and its certificate's sections, or raise Missed."""
     gradient, hessian = point.gradient(), point.hessian()
     inverse, direction = guesses(hessian)
     eps = up(norm(gradient.entries()))
@@ -86,9 +53,19 @@ def prove_saddle(point: Point) -> Saddle:
         )
     value = point.value()
     drift = arb(eps) * arb(radius) + (norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
-    return Saddle(eps, step, defect, inverse_norm, lip, curvature, radius, down(value - drift), up(value + drift))
-
-
-def is_negative(guess: float, size: int) -> bool:
-    """Say whether a float eigenvalue is negative beyond the noise of a size x size problem of entries about 1."""
-    return guess < -64 * size * float(np.finfo(np.float64).eps)
+    value_ge, value_le = down(value - drift), up(value + drift)
+    sections = {
+        "R_enclosure": radius,
+        "claims": {
+            "grad_norm_le": eps,
+            "newton_step_le": step,
+            "defect_le": defect,
+            "inverse_norm_le": inverse_norm,
+            "hess_lipschitz_le": lip,
+            "curvature_le": curvature,
+            "F_ge": value_ge,
+            "F_le": value_le,
+        },
+        "hint": {"precision": ctx.prec},
+    }
+    return SaddleClaim(curvature, eps, lip, value_ge, value_le, radius), sections

@@ -7,9 +7,8 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.experiments.charges import coulomb_trace, power_descent, reach_one, recover, saddles
+from earnshaw.experiments.charges import compare_flows, coulomb_trace, power_descent, reach_one, recover, saddles
 from earnshaw.experiments.circle import circle_ends, node_minima
-from earnshaw.experiments.flows import compare_flows
 from earnshaw.numerics import percentage
 from earnshaw.papers.comparison import Comparison, Item, Source
 from earnshaw.papers.electrostatics import PAPER
