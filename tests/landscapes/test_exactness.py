@@ -74,7 +74,7 @@ def numbered(number):
     return pytest.param(number, marks=marks)
 
 
-@pytest.mark.parametrize("seed", map(numbered, range(30)))
+@pytest.mark.parametrize("seed", [numbered(s) for s in range(30)])
 def test_random_shapes_teachers_and_output_weights_against_automatic_differentiation(seed):
     problem, weights = random_problem(seed)
     assert max(errors_against_autodiff(problem, weights, 12)) < 1e-11
