@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.optimizers.projected import projected_descent
+from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.landscapes import PairEnergy
 from earnshaw.landscapes import circle as on_circle
 from earnshaw.numerics import TOLERANCES

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 
 
 def _checked(method: Callable[..., Any]) -> Callable[..., Any]:

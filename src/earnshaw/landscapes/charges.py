@@ -11,7 +11,7 @@ import numpy as np
 
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.energy import PairEnergy
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Hermite, Potential, Sign
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant, Yukawa
 from earnshaw.problems.charges import ChargeLaw, Charges

@@ -14,7 +14,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.problems.convnet import ConvNet
 
 PI, TAU = math.pi, 2 * math.pi

@@ -11,7 +11,7 @@ import numpy as np
 
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.rows import Rows
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import derivatives
 from earnshaw.problems import Activation, unit_activation
 

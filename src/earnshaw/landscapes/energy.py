@@ -13,7 +13,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials.base import Pairs, Potential
 
 

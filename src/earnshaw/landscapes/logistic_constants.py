@@ -9,7 +9,7 @@ import numpy as np
 from numpy.polynomial import HermiteE
 from numpy.typing import ArrayLike, NDArray
 
-from earnshaw.numerics.gaussian_means import gaussian_mean
+from earnshaw.numerics.quadrature import gaussian_mean
 from earnshaw.potentials import derivatives
 from earnshaw.problems import Activation
 

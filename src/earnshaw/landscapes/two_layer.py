@@ -14,7 +14,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.energy import PairEnergy
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Invariant, Series, potential
 from earnshaw.problems import Activation, TwoLayer
 

@@ -13,7 +13,7 @@ from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_random import teachers
 from earnshaw.landscapes.convnet_reduced import reduce_lanes
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
-from earnshaw.starts.signs import SphereAndBall
+from earnshaw.starts.base import SphereAndBall
 
 LANES = 96
 
