@@ -161,8 +161,9 @@ def test_the_librarys_descents_run_on_charges(descent):
 
 def state_after(descent, energy, points, steps):
     state = descent.init(energy, jnp.asarray(points), jnp.ones(len(points)), jnp.zeros((len(points), 2), jnp.uint32))
+    advance = jax.jit(descent.advance)
     for _ in range(steps):
-        state = descent.advance(energy, state)
+        state = advance(energy, state)
     return state
 
 
