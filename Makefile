@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# A file to a process, in the order of tests/conftest.py: the longest first.
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-fast nightly bench docs lint clean
 
@@ -25,14 +27,14 @@ test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not nightly'
+	$(TESTS) -m 'not nightly'
 
 test-fast: $(DEV)
 	$(BIN)/python -m pytest -m 'not slow and not nightly'
 
 # What is long and need not run every time.
 nightly: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
+	$(TESTS) -m nightly
 
 lint: $(DEV)
 	$(BIN)/ruff check .

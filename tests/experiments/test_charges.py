@@ -6,6 +6,7 @@ from earnshaw.experiments.circle import _explain, _flat_among, circle_ends, node
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # tests/papers/test_electrostatics.py holds the same comparison to Theorem 5 every time
 def test_gradient_flow_on_half_the_loss_is_the_dynamics_under_phi():
     flows = compare_flows(seed=0)
     assert flows.difference < 1e-8

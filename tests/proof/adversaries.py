@@ -13,9 +13,8 @@ from flint import arb
 
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import build
-from earnshaw.proof.doubles import double_hessian, down, up
-from earnshaw.proof.eigen import guess_least
-from earnshaw.proof.minimum import prove_minimum
+from earnshaw.proof.doubles import double_hessian, down, guess_least, up
+from earnshaw.proof.relu_claims import prove_minimum
 from earnshaw.proof.trusted.balls import exact, norm, precision
 from earnshaw.proof.trusted.relu import Point
 

@@ -4,8 +4,16 @@ import numpy as np
 import pytest
 from flint import arb
 
-from earnshaw.proof.doubles import double_hessian, down, rounded, sum_of_squares, up
-from earnshaw.proof.eigen import cholesky_slack, guess_least, prove_least
+from earnshaw.proof.doubles import (
+    cholesky_slack,
+    double_hessian,
+    down,
+    guess_least,
+    prove_least,
+    rounded,
+    sum_of_squares,
+    up,
+)
 from earnshaw.proof.relu import refine
 from earnshaw.proof.trusted.balls import exact, norm, precision
 from earnshaw.proof.trusted.relu import Point

@@ -13,10 +13,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.newton.critical import critical_points
+from earnshaw.descent.newton.dense import critical_points
+from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_descent
-from earnshaw.descent.optimizers.projected import projected_descent
-from earnshaw.descent.optimizers.second_gd import second_gd
+from earnshaw.descent.optimizers.second_order import second_gd
 from earnshaw.landscapes import OnSphere, PairEnergy
 from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials import Hermite

@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.dense import DenseJudge, name_end
+from earnshaw.descent.judges.budget import DenseJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data, unit_activation
-from earnshaw.problems.data import check_neurons
+from earnshaw.problems.logistic import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack

@@ -15,8 +15,8 @@ import numpy as np
 
 from earnshaw.experiments import logistic as experiment
 from earnshaw.landscapes.empirical import EmpiricalRisk
-from earnshaw.landscapes.logistic_constants import rho
 from earnshaw.landscapes.logistic_data import draw
+from earnshaw.landscapes.logistic_theory import rho
 from earnshaw.landscapes.logistic_theory import theory as theorems
 from earnshaw.numerics import percentage
 from earnshaw.papers.comparison import Comparison, Item, Reproduction, Source, reproduces

@@ -75,9 +75,9 @@ def _proved(problem: ConvNet) -> tuple[np.ndarray, ConvNetClaim]:
     contrast = square - total**2 / k
     bend = contrast / tail + total**2 / (k * kappa)
     turning = 1 - total**2 / (kappa * bend)
-    spurious = [length * ((k - 1) * total / (k * kappa) - (x - total / k) / tail) for x in outputs]
-    if k == 1:
-        spurious = [arb(0)]
+    spurious = (
+        [length * ((k - 1) * total / (k * kappa) - (x - total / k) / tail) for x in outputs] if k > 1 else [arb(0)]
+    )
     mean = total**2 / k
     value = length**2 / 4 * (mean * (2 * k + arb.pi() - 2) / kappa + contrast * (arb.pi() - 2) / tail)
     product = sum((x * y for x, y in zip(spurious, outputs, strict=True)), arb(0))

@@ -91,19 +91,15 @@ def _eigenvalue(matrix: arb_mat) -> tuple[float, float]:
     middle = floats(matrix)
     values, vectors = np.linalg.eigh((middle + middle.T) / 2)
     near, u, size = exact(middle.tolist()), exact(vectors.tolist()), matrix.nrows()
-    product = u.transpose() * u
-    for a in range(size):
-        product[a, a] -= 1
-    distance = norm(product.entries())
+    identity = arb_mat(size, size, 1)
+    distance = norm((u.transpose() * u - identity).entries())
     if not distance < 1:
         return -1.0, -1.0
     factor = 1 / (1 - distance).sqrt() - 1
     spectrum = arb_mat(size, size, [arb(float(values[a])) * u[b, a] for a in range(size) for b in range(size)])
     first = norm((matrix - near).entries())
     second = norm((near - u * spectrum).entries())
-    for a in range(size):
-        u[a, a] -= 1
-    length = 1 + norm(u.entries())
+    length = 1 + norm((u - identity).entries())
     least, greatest = arb(float(values[0])), arb(float(np.max(np.abs(values))))
     printed = length * length * (2 * greatest * factor + factor * factor)
     repaired = length * length * greatest * (2 * factor + factor * factor)

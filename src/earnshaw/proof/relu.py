@@ -22,10 +22,8 @@ from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import build
 from earnshaw.proof.claims import Claim, DensePoint
-from earnshaw.proof.doubles import double_hessian
-from earnshaw.proof.eigen import guess_least
-from earnshaw.proof.minimum import prove_basin, prove_minimum, prove_robust
-from earnshaw.proof.saddle import prove_saddle
+from earnshaw.proof.doubles import double_hessian, guess_least
+from earnshaw.proof.relu_claims import prove_basin, prove_minimum, prove_robust, prove_saddle
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.balls import floats
 from earnshaw.proof.trusted.balls import precision as working_precision

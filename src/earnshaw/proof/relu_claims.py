@@ -1,19 +1,23 @@
-r"""Proving a spurious minimum, a basin of attraction around it, and how far the teacher may move before it is lost.
+r"""Proving what ``proof/trusted/relu_claims.py`` states and checks: minima, basins, teachers that move, and saddles.
 
-With :math:`\epsilon \ge |\nabla F(W_0)|`, :math:`\lambda \le \lambda_{\min}` and :math:`L = L(R)` on the ball of
-``unique_radius`` R, the theorem at the top of ``proof/trusted/relu_claims.py`` needs
+**Minimum.** With :math:`\epsilon \ge |\nabla F(W_0)|`, :math:`\lambda \le \lambda_{\min}` and :math:`L = L(R)` on the ball
+of ``unique_radius`` R, the theorem needs
 
 .. math:: R L(R) < \lambda, \qquad \lambda^2 > 2 L \epsilon, \qquad
           \frac{2 \epsilon}{\lambda + \sqrt{\lambda^2 - 2 L \epsilon}} < r \le R, \qquad
           F(W_0) - \frac{\epsilon^2}{2 (\lambda - L r)} > 0 .
 
 **Basin.** Inside radius :math:`\rho = R - 2 r` (R = ``R_unique``, r = ``R_enclosure``) exact gradient descent with a fixed
-step :math:`\eta < 2/\Lambda` goes to the minimum, :math:`\Lambda \ge \lambda_{\max} + L R`; see the theorem (basin) there.
+step :math:`\eta < 2/\Lambda` goes to the minimum, :math:`\Lambda \ge \lambda_{\max} + L R`; see the theorem (basin).
 
 **Robust.** For a teacher with every neuron within :math:`\delta` of the given one the gradient at the centre grows by at
 most :math:`\sqrt n k \delta/2`, the smallest eigenvalue falls by at most :math:`k \delta/(\pi \min|w_i|)`, and
 :math:`\sqrt{2F}` falls by at most :math:`k \delta`. The largest :math:`\delta` for which the theorem still applies is
 found by bisection in floats and confirmed in balls.
+
+**Saddle.** A zero of the gradient by Newton-Kantorovich, and a direction of negative curvature. The approximate inverse A
+and the direction u are floats; the checker makes its own. What is claimed therefore leaves room: each bound is
+:data:`ROOM` times what is found here, which costs nothing because the enclosing radius is tiny.
 """
 
 from collections.abc import Callable
@@ -22,20 +26,19 @@ from math import inf, pi, sqrt
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
-from earnshaw.proof.claims import MinimumClaim
-from earnshaw.proof.doubles import down, rounded, up
-from earnshaw.proof.eigen import EigenBound, guess_least, prove_least
+from earnshaw.proof.claims import MinimumClaim, SaddleClaim
+from earnshaw.proof.doubles import EigenBound, down, guess_least, prove_least, rounded, up
 from earnshaw.proof.trusted.balls import norm
 from earnshaw.proof.trusted.relu import Point
+from earnshaw.proof.trusted.relu_claims import guesses
 from earnshaw.proof.trusted.sums import Near
 from earnshaw.proof.verdict import Missed
 
 BACKOFF = 2.0**-10  # R_unique stays this far, relatively, below the largest radius the inequality allows
 MARGIN = 1e-6  # on lambda_max, relatively: the checker guesses its own weights and must not find a larger bound
-
-
+ROOM = 16
 Sections = dict[str, Any]  # of a certificate
 
 
@@ -185,6 +188,57 @@ def _radius(guess: "LipschitzGuess", point: Point, claim: MinimumClaim, delta: f
     mu = lam - lip * radius
     fits = eps - lam * radius + lip * radius**2 / 2 < 0 and mu > 0 and left > 0 and left**2 / 2 > eps**2 / (2 * mu)
     return radius if fits else None
+
+
+def prove_saddle(point: Point) -> tuple[SaddleClaim, Sections]:
+    """Prove that a saddle lies at `point`; return the claim and its certificate's sections, or raise Missed."""
+    gradient, hessian = point.gradient(), point.hessian()
+    inverse, direction = guesses(hessian)
+    eps = up(norm(gradient.entries()))
+    size = hessian.nrows()
+    column = arb_mat(size, 1, gradient.entries())
+    step = up(ROOM * norm((inverse * column).entries()) + arb(2) ** -1000)
+    defect = up(ROOM * norm((inverse * hessian - arb_mat(size, size, 1)).entries()))
+    inverse_norm = up(norm(inverse.entries()) * arb(1.001))
+    radius = up(2 * arb(step))
+    if not defect < 0.25 or not arb(radius) < point.shortest() / 2:
+        raise Missed(
+            f"Newton-Kantorovich missed: |I - A H| <= {defect:.3g} should be below 1/4, and the radius {radius:.3g} well "
+            f"below the shortest neuron {float(point.shortest()):.3g}; the Hessian is nearly singular here or the point "
+            "is not polished"
+        )
+    lip = up(point.lipschitz(arb(radius), arb(0)))
+    kantorovich = step + (arb(defect) - 1) * arb(radius) + arb(inverse_norm) * arb(lip) * arb(radius) ** 2 / 2
+    if not kantorovich < 0:
+        raise Missed(
+            f"Y + (Z1 - 1) R + Z2 R^2/2 < 0 missed by {float(kantorovich):.3g} at R = {radius:.3g}; polish the point"
+        )
+    length = (direction.transpose() * direction)[0, 0]
+    bent = (direction.transpose() * hessian * direction)[0, 0] / length
+    curvature = up(bent * (1 - arb(2) ** -30)) if bent < 0 else up(bent)
+    if not arb(curvature) + arb(lip) * arb(radius) < 0:
+        raise Missed(
+            f"negative curvature missed: the smallest eigenvalue is about {curvature:.3g}, and it varies by up to "
+            f"{lip * radius:.3g} on the enclosing ball"
+        )
+    value = point.value()
+    drift = arb(eps) * arb(radius) + (norm(hessian.entries()) + arb(lip) * arb(radius)) * arb(radius) ** 2 / 2
+    value_ge, value_le = down(value - drift), up(value + drift)
+    sections = {
+        "R_enclosure": radius,
+        "claims": {
+            "grad_norm_le": eps,
+            "newton_step_le": step,
+            "defect_le": defect,
+            "inverse_norm_le": inverse_norm,
+            "hess_lipschitz_le": lip,
+            "curvature_le": curvature,
+            "F_ge": value_ge,
+            "F_le": value_le,
+        },
+        "hint": {"precision": ctx.prec},
+    }
+    return SaddleClaim(curvature, eps, lip, value_ge, value_le, radius), sections
 
 
 class LipschitzGuess:
