@@ -9,8 +9,7 @@ import pytest
 from earnshaw import landscapes
 from earnshaw.errors import InputError
 from earnshaw.landscapes import OnSphere, PairEnergy
-from earnshaw.landscapes.charges import law_potential
-from earnshaw.landscapes.circle import node_minima
+from earnshaw.landscapes.charges import law_potential, node_minima
 from earnshaw.potentials.radial import AlmostYukawa, Circle, Coulomb, Variant
 from earnshaw.problems import ChargeLaw, Charges, TwoLayer
 

@@ -8,9 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import compilations, compiled
 from earnshaw.numerics.compiling import program
 

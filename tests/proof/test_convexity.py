@@ -8,8 +8,8 @@ import pytest
 from flint import arb
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.empirical import StreamedRisk
 from earnshaw.landscapes.logistic_data import draw
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems import Data
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 from earnshaw.proof import Certificate, Verdict, check, convexity, explain, prove

@@ -10,7 +10,7 @@ import numpy as np
 
 from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.landscapes import PairEnergy
-from earnshaw.landscapes import circle as on_circle
+from earnshaw.landscapes import charges as on_circle
 from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials.radial import Circle, turned
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_reduced import reduce_arrays
+from earnshaw.landscapes.convnet_lanes import reduce_arrays
 from earnshaw.numerics import compiled
 from earnshaw.problems import ConvNet
 from earnshaw.starts import SphereAndBall, sign_flips

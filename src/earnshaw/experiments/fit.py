@@ -18,12 +18,11 @@ from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data, unit_activation
-from earnshaw.problems.data import check_neurons
+from earnshaw.problems.logistic import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack

@@ -14,7 +14,7 @@ from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import families
 from earnshaw.landscapes import TwoLayerLandscape, landscape
-from earnshaw.landscapes.splitting import split_neuron
+from earnshaw.landscapes.two_layer import split_neuron
 from earnshaw.numerics import compiled
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, shipped_certificate

@@ -48,7 +48,7 @@ def sine_and_supplement(cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
 
     The cosine is clipped to [-1, 1] first. An angle near 0 or pi is badly determined by its cosine (an error of 1e-16
     there moves t by 1e-8), but both results are exact functions of the *same* c, and quantities that are Lipschitz in c,
-    such as the value and the gradient of the arc-cosine kernel, stay accurate; see :mod:`earnshaw.potentials.relu`.
+    such as the value and the gradient of the arc-cosine kernel, stay accurate; see :mod:`earnshaw.potentials.homogeneous`.
     Branch-free and without calls into a maths library, it is ten times faster than ``jnp.arccos``.
 
     The derivative, :math:`(-c, 1)\,dc / \sin t`, is set to 0 where the sine vanishes: there c is at an extremum, so

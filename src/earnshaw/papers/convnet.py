@@ -12,7 +12,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, best_of_four, convnet, run_plan
 from earnshaw.experiments.convnet import Trajectory, follow, hypotheses, monitors
 from earnshaw.landscapes import ConvNetLandscape, lane_landscape
-from earnshaw.landscapes.convnet_random import teachers
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.landscapes.convnet_stationary import spurious_approach, spurious_limit
 from earnshaw.numerics import percentage, two_proportions
 from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Source

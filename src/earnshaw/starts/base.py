@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.convnet_random import teachers
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.numerics import lane_normals
 from earnshaw.problems import ConvNet, Problem, RandomConvNets
 from earnshaw.records import fields_of

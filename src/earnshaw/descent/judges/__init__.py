@@ -16,9 +16,8 @@ from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.outcomes import Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems import ConvNet, Problem, RandomConvNets
 
 NEWTON_AFTER = 300  # steps of descent on a sum over rows, before Newton's method takes over

@@ -8,8 +8,8 @@ import numpy as np
 
 from earnshaw.experiments.logistic import curvature_over_ball, estimate
 from earnshaw.landscapes.empirical import EmpiricalRisk
-from earnshaw.landscapes.logistic_constants import rho
 from earnshaw.landscapes.logistic_data import draw
+from earnshaw.landscapes.logistic_theory import rho
 from earnshaw.landscapes.logistic_theory import theory as theorems
 from earnshaw.papers.comparison import Comparison, Item, Source
 from earnshaw.papers.logistic import NEURONS, PAPER

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.logistic_constants import MomentOrders, moment_orders, neuron_moment
+from earnshaw.landscapes.logistic_theory import MomentOrders, moment_orders, neuron_moment
 from earnshaw.landscapes.rows import Rows
 from earnshaw.problems import Activation, unit_activation
 from earnshaw.starts.tensor.decomposition import decompose
