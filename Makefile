@@ -23,11 +23,11 @@ $(DEV): $(READY)
 demo: $(READY)
 	$(BIN)/earnshaw demo
 
+# Types are checked beside the tests: one core would wait for the other.
 test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
-	$(TESTS) -m 'not nightly'
+	$(BIN)/pyright & types=$$!; $(TESTS) -m 'not nightly'; tests=$$?; wait $$types && exit $$tests
 
 test-fast: $(DEV)
 	$(BIN)/python -m pytest -m 'not slow and not nightly'

@@ -33,11 +33,10 @@ LONGEST = (
     "descent/optimizers/test_second_order.py",
     "papers/test_spurious.py",
     "cli/test_folders.py",
-    "descent/newton/test_tips.py",
+    "descent/newton/test_endings.py",
     "papers/test_electrostatics.py",
     "experiments/test_sweep.py",
     "experiments/test_charges.py",
-    "descent/newton/test_creep.py",
     "proof/test_producer.py",
 )
 DIGITS = 130
