@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# A file to a process, in the order of tests/conftest.py: the longest first.
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test test-fast nightly bench docs lint clean
 
@@ -21,18 +23,18 @@ $(DEV): $(READY)
 demo: $(READY)
 	$(BIN)/earnshaw demo
 
+# Types are checked beside the tests: one core would wait for the other.
 test: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'not nightly'
+	$(BIN)/pyright & types=$$!; $(TESTS) -m 'not nightly'; tests=$$?; wait $$types && exit $$tests
 
 test-fast: $(DEV)
 	$(BIN)/python -m pytest -m 'not slow and not nightly'
 
 # What is long and need not run every time.
 nightly: $(DEV)
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly
+	$(TESTS) -m nightly
 
 lint: $(DEV)
 	$(BIN)/ruff check .

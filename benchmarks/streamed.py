@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 
 from earnshaw.cli.console import out, progress_bar
+from earnshaw.landscapes.empirical import StreamedRisk
 from earnshaw.landscapes.logistic_data import draw_files
 from earnshaw.landscapes.rows import CHUNK, Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems.logistic import Logistic, gaussian_weights
 from earnshaw.threads import one_blas_thread
 

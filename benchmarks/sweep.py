@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 import baseline
 from earnshaw.cli.console import out, progress_bar
-from earnshaw.cli.sizes import paper_grid
+from earnshaw.cli.settings import PAPER_GRID
 from earnshaw.descent import Stop
 from earnshaw.experiments import Plan, run_plan, sweep
 from earnshaw.numerics import remember_programs
@@ -73,7 +73,7 @@ def compare(k: int, baseline_runs: int, runs: int) -> dict[str, float]:
 
 def whole_grid() -> float:
     """Time all 210 settings of the paper with 1000 runs each, compilation included."""
-    problems = [TwoLayer(standard_teacher(k), students=n) for k, n in paper_grid()]
+    problems = [TwoLayer(standard_teacher(k), students=n) for k, n in PAPER_GRID]
     shutil.rmtree(FOLDER / "grid", ignore_errors=True)
     begin = time.perf_counter()
     with progress_bar("grid") as progress:

@@ -17,8 +17,35 @@ DATA = REPOSITORY / ".." / "shared" / "data" / "safran-shamir"
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(REPOSITORY / ".pytest_cache" / "xla"))
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
+# The files that take longest, which begin first (see the Makefile): so that the end is not one of them on one core.
+LONGEST = (
+    "docs/test_blocks.py",
+    "docs/test_examples.py",
+    "landscapes/test_exactness.py",
+    "cli/test_commands.py",
+    "experiments/test_rebuild.py",
+    "docs/test_notebooks.py",
+    "descent/test_lanes.py",
+    "descent/optimizers/test_optimizers.py",
+    "landscapes/test_charges.py",
+    "landscapes/test_activations.py",
+    "docs/test_site.py",
+    "descent/optimizers/test_second_order.py",
+    "papers/test_spurious.py",
+    "cli/test_folders.py",
+    "descent/newton/test_endings.py",
+    "papers/test_electrostatics.py",
+    "experiments/test_sweep.py",
+    "experiments/test_charges.py",
+    "proof/test_producer.py",
+)
 DIGITS = 130
 STEP = mp.mpf(10) ** -35  # differences of order STEP^2 / angle^3 off, rounded at 10^(2 * 35 - 130)
+
+
+def pytest_collection_modifyitems(items):
+    places = {Path(__file__).parent / name: place for place, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: places.get(item.path, len(places)))
 
 
 class Precise:

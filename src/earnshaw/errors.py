@@ -31,13 +31,9 @@ def install_line(extra: str) -> str:
 
 
 def need(module: str, *, extra: str, purpose: str) -> Any:
-    """Import a module of an optional extra; when it is missing, raise :class:`InputError` with the line that installs it.
+    """Import a module of an optional extra, for example ``pyarrow.parquet`` of ``parquet``.
 
-    Parameters
-    ----------
-    module : dotted name of the module, for example ``pyarrow.parquet``
-    extra : the extra of ``earnshaw`` that brings it, for example ``parquet``
-    purpose : what needs it, as the beginning of the sentence
+    When it is missing, raise :class:`InputError`: what needs it (``purpose``), and the line that installs it.
     """
     try:
         return importlib.import_module(module)

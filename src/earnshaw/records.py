@@ -35,12 +35,10 @@ def encode(value: Any) -> Any:
         exact = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
         text = base64.b64encode(exact.tobytes()).decode("ascii")
         return {"dtype": exact.dtype.str, "shape": list(value.shape), "base64": text}
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        return float(value).hex()
+    if isinstance(value, np.generic):
+        return encode(value.item())
+    if isinstance(value, float):
+        return value.hex()
     if isinstance(value, list | tuple):
         return [encode(entry) for entry in value]
     if isinstance(value, Mapping):
@@ -58,8 +56,7 @@ def decode(cls: type[T], record: Any, **given: Any) -> T:
 
     Bad content raises :class:`InputError`.
     """
-    hints = {entry.name: entry for entry in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    wanted = {name for name in hints if name not in given}
+    wanted = {entry.name for entry in dataclasses.fields(cls)} - set(given)  # type: ignore[arg-type]
     if not isinstance(record, Mapping) or set(record) != wanted:
         raise InputError(f"a record of {cls.__name__} needs exactly the keys {sorted(wanted)}")
     types_of = typing.get_type_hints(cls)
@@ -75,7 +72,7 @@ def _value(hint: Any, record: Any, name: str) -> Any:
     origin: Any = typing.get_origin(hint) or hint
     content: Any = record
     try:
-        if origin in (np.ndarray,):
+        if origin is np.ndarray:
             numbers = base64.b64decode(content["base64"], validate=True)
             return np.frombuffer(numbers, dtype=content["dtype"]).reshape(content["shape"]).copy()
         if origin is tuple:
@@ -104,26 +101,19 @@ def _value(hint: Any, record: Any, name: str) -> Any:
 
 def pack(value: Any) -> dict[str, np.ndarray]:
     """Return a dataclass as the arrays of a file: its arrays as they are, everything else as JSON text."""
-    return {
-        entry.name: held
-        if isinstance(held := getattr(value, entry.name), np.ndarray)
-        else np.array(json.dumps(encode(held)))
-        for entry in dataclasses.fields(value)
-    }
+    held = {entry.name: getattr(value, entry.name) for entry in dataclasses.fields(value)}
+    return {name: x if isinstance(x, np.ndarray) else np.array(json.dumps(encode(x))) for name, x in held.items()}
 
 
 def unpack(cls: type[T], arrays: Mapping[str, np.ndarray]) -> T:
     """Return the dataclass of the arrays that :func:`pack` made."""
     hints = typing.get_type_hints(cls)
     try:
-        held = {
-            entry.name: arrays[entry.name]
-            if arrays[entry.name].dtype.kind != "U"
-            else _value(hints[entry.name], json.loads(str(arrays[entry.name])), entry.name)
-            for entry in dataclasses.fields(cls)  # type: ignore[arg-type]
-        }
+        held: dict[str, Any] = {entry.name: arrays[entry.name] for entry in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        for name, array in held.items():
+            if array.dtype.kind == "U":
+                held[name] = _value(hints[name], json.loads(str(array)), name)
     except (KeyError, ValueError) as error:
-        raise InputError(
-            f"these arrays hold no {cls.__name__} ({error}); the file is damaged or of another kind"
-        ) from None
+        what = f"these arrays hold no {cls.__name__} ({error})"
+        raise InputError(f"{what}; the file is damaged or of another kind") from None
     return cls(**held)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from typing import Any
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """Run a block with BLAS on one thread, then restore what was set; not to be entered from several threads at once.
 
     Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for one another at every step:
@@ -16,8 +15,7 @@ def one_blas_thread() -> Iterator[None]:
     """
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
+    return threadpool_limits(limits=1, user_api="blas")
 
 
 def cores() -> int:

@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 from earnshaw.cli import demo
 from earnshaw.cli.app import app
 from earnshaw.experiments import Interrupted
-from earnshaw.papers import PAPERS
-from earnshaw.papers.errata import ERRATA
+from earnshaw.papers import ERRATA, PAPERS
 
 
 def test_every_piece_is_an_item_of_its_paper():
@@ -41,11 +40,11 @@ def test_one_size_and_one_item(tmp_path, capsys):
 @pytest.mark.slow
 def test_an_item_that_does_not_agree_is_told(tmp_path, monkeypatch):
     item = demo.Piece("logistic", "figure2", "Curvature", "Words.", {"figure2": "A caption."})
-    monkeypatch.setattr("earnshaw.papers.logistic.curvature.TOP", 1.3)
+    monkeypatch.setattr("earnshaw.papers.logistic.TOP", 1.3)
     monkeypatch.setattr(demo, "_minima", lambda *_: ([], True))
     assert not demo.tour(tmp_path, runs=1, pieces=[item])
     assert "9 of 10 compared numbers agree" in (tmp_path / "report.html").read_text()
-    monkeypatch.setattr("earnshaw.papers.logistic.curvature.TOP", 1.45)
+    monkeypatch.setattr("earnshaw.papers.logistic.TOP", 1.45)
     assert demo.tour(tmp_path, runs=1, pieces=[dataclasses.replace(item, title="Again")])
 
 

@@ -1,13 +1,17 @@
 """What the documentation says exists: examples run, links lead somewhere, options are there."""
 
-import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from earnshaw.cli.app import app
+
+PLAIN = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
 PAGES += sorted((REPOSITORY / "docs").glob("*.md"))
@@ -38,16 +42,6 @@ EXPECTED = {
 }
 
 
-def run(arguments: list[str], folder: Path, seconds: float) -> str:
-    """Run Python with these arguments in a folder and return what it printed."""
-    environment = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=seconds
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def examples() -> list:
     """Return the example scripts."""
     scripts = sorted((REPOSITORY / "examples").glob("*.py"))
@@ -56,11 +50,24 @@ def examples() -> list:
     return [pytest.param(file, marks=marks.get(file.name, []), id=file.name) for file in scripts]
 
 
+@pytest.mark.filterwarnings("default")  # as in a process of its own
 @pytest.mark.parametrize("script", examples())
-def test_an_example_runs(script, tmp_path):
-    printed = run([str(script)], tmp_path, 300)
-    assert EXPECTED.get(script.name, "") in printed
+def test_an_example_runs(script, tmp_path, monkeypatch, capsys):
+    """As a program, in this process: a new one would load JAX and trace every function again."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(script)])
+    for name, value in PLAIN.items():
+        monkeypatch.setenv(name, value)
+    runpy.run_path(str(script), run_name="__main__")
+    assert EXPECTED.get(script.name, "") in capsys.readouterr().out
     assert not list(tmp_path.iterdir()), "an example leaves files behind"
+
+
+def test_an_example_runs_as_a_process(tmp_path):
+    script = REPOSITORY / "examples" / "prove_and_check.py"
+    done = subprocess.run([sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert EXPECTED[script.name] in done.stdout
 
 
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
@@ -107,11 +114,13 @@ def commands() -> dict[str, set[str]]:
     return used
 
 
-def test_documented_options_exist(tmp_path):
+def test_documented_options_exist():
     used = commands()
     assert {"sweep", "prove", "check", "explain", "reproduce", "runs list", "runs show", "runs export"} <= set(used)
     assert {"--runs", "--seed", "--teacher", "--prove", "-k", "-n"} <= used["sweep"]
     for command, options in used.items():
-        text = run(["-c", "from earnshaw.cli import main; main()", *command.split(), "--help"], tmp_path, 60)
+        result = CliRunner(env=PLAIN).invoke(app, [*command.split(), "--help"], prog_name="earnshaw")
+        assert result.exit_code == 0, result.output
+        text = result.stdout
         unknown = [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]
         assert not unknown, f"earnshaw {command} has no {unknown}"

@@ -1,5 +1,6 @@
 """The arena: the same starts for all, scores that add up, and every disagreement listed."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -114,7 +115,7 @@ def test_the_file_holds_what_was_returned(held):
     assert record["setting"] == "k6-n6"
     assert [score["optimizer"] for score in record["scores"]] == list(NAMES)
     assert not any("seconds" in score for score in record["scores"]), "results hold no times"
-    assert record["families"] == [trap.to_json() for trap in result.traps]
+    assert record["families"] == [dataclasses.asdict(trap) for trap in result.traps]
     assert len(record["disagreements"]) == len(result.disagreements)
     json.dumps([score.to_json() for score in result.scores], allow_nan=False)
 

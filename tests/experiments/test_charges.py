@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from earnshaw.experiments.charges import coulomb_trace, power_descent, saddles
+from earnshaw.experiments.charges import compare_flows, coulomb_trace, power_descent, saddles
 from earnshaw.experiments.circle import _explain, _flat_among, circle_ends, node_minima
-from earnshaw.experiments.flows import compare_flows
 
 
 @pytest.mark.slow
+@pytest.mark.nightly  # tests/papers/test_electrostatics.py holds the same comparison to Theorem 5 every time
 def test_gradient_flow_on_half_the_loss_is_the_dynamics_under_phi():
     flows = compare_flows(seed=0)
     assert flows.difference < 1e-8

@@ -7,10 +7,8 @@ import jax
 import numpy as np
 import pytest
 
-from earnshaw.experiments.convnet_monitors import follow, hypotheses, monitors, phases
-from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import random_landscape
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
+from earnshaw.experiments.convnet import follow, hypotheses, monitors, phases
+from earnshaw.landscapes import ConvNetLandscape, lane_landscape
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.starts import SphereAndBall, sign_flips
 
@@ -19,13 +17,13 @@ P, K, STEP, COUNT = 20, 25, 0.1, 8
 
 def problem(ratio=1.0, seed=0):
     lanes, nets = np.arange(COUNT), RandomConvNets(filter_size=P, patches=K, ratio=ratio)
-    return random_landscape(nets, seed, lanes), SphereAndBall().draw(nets, seed, lanes)
+    return lane_landscape(nets, seed, lanes), SphereAndBall().draw(nets, seed, lanes)
 
 
 @pytest.fixture(scope="module")
 def runs():
     energy, starts = problem()
-    reduced, points, _ = reduce_lanes(energy, starts)
+    reduced, points, _ = energy.reduced(starts)
     return reduced, points, follow(reduced, points, STEP, 800)
 
 

@@ -4,7 +4,7 @@ import pytest
 from earnshaw.errors import InputError
 from earnshaw.experiments.data import looks_standard_normal, read_data
 from earnshaw.landscapes.rows import Rows
-from earnshaw.problems.data import check_neurons
+from earnshaw.problems.logistic import check_neurons
 
 X = np.random.default_rng(0).normal(size=(50, 3))
 Y = np.random.default_rng(1).random(50)

@@ -11,9 +11,8 @@ import pytest
 from earnshaw.errors import InputError
 from earnshaw.experiments import DeepGrid, DeepTraining, Interrupted, Motion, Plan, Threads, Work, run, work_of
 from earnshaw.experiments.dynamics import Integration
-from earnshaw.experiments.engine import in_turn
+from earnshaw.experiments.engine import covered, in_turn
 from earnshaw.experiments.logistic import DataSets, Measurement
-from earnshaw.experiments.times import covered
 from earnshaw.experiments.work import KINDS, Finished, Piece, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
 from earnshaw.store import read_json, read_manifest
@@ -126,9 +125,7 @@ def test_every_worker_count_gives_the_same_bytes(tmp_path, workers):
     assert load(tmp_path / "run")["s3"].tolist() == [i * i for i in range(10)]
     run(Squares((1, 2, 3)), tmp_path / "one", 1)
     assert results(tmp_path / "run") == results(tmp_path / "one")
-    assert np.array_equal(
-        run(Squares((1, 2, 3)), None, workers)["s2"].files[""]["square"], load(tmp_path / "run")["s2"]
-    )
+    assert np.array_equal(run(Squares((1, 2, 3)), None, workers)["s2"].arrays()["square"], load(tmp_path / "run")["s2"])
 
 
 def test_progress_never_falls_and_ends_at_one():
@@ -339,7 +336,7 @@ WORKS = [
         Charges(np.eye(3), electron_charges=[1, 1, 1], law=ChargeLaw("coulomb")), np.eye(3) + 1, Integration(until=2.0)
     ),
     Measurement(
-        what="estimate", numbers={"distance": 0.1}, sizes=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
+        what="estimate", numbers={"distance": 0.1}, settings=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
     ),
 ]
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome
-from earnshaw.descent.judges.dense import name_end
+from earnshaw.descent.judges.budget import name_end
 from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.errors import InputError
 from earnshaw.experiments import fit, load
+from earnshaw.landscapes.empirical import StreamedRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 from earnshaw.proof import check
 from earnshaw.records import encode

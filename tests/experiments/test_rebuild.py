@@ -37,12 +37,13 @@ def plans():
     own = TwoLayer(np.eye(2), students=1, activation="mine.py:swish")
     points = np.random.default_rng(0).normal(size=(3, 2, 2))
     conv = RandomConvNets(filter_size=2, patches=3, ratio=0.5)
+    two = {"batch": 2}  # one shape of block, so one program
     return {
-        "adam": Plan.of(TWO, runs=5, descent=optimizer("adam:0.01"), start=Normal(scale=0.3), seed=2**40),
-        "lbfgs": Plan.of(TWO, runs=5, descent=optimizer("lbfgs"), stopping=Stopping(max_steps=5000)),
-        "own-activation": Plan.of(own, runs=3),
-        "own-optimiser": Plan.of(TWO, runs=3, descent=optimizer("mine.py:optimizer"), start=Given(points)),
-        "several": Plan.of(TWO, runs=3, descent={"a": optimizer("gd:0.1"), "b": optimizer("gd:0.07")}),
+        "adam": Plan.of(TWO, runs=5, descent=optimizer("adam:0.01"), start=Normal(scale=0.3), seed=2**40, **two),
+        "lbfgs": Plan.of(TWO, runs=5, descent=optimizer("lbfgs"), stopping=Stopping(max_steps=5000), **two),
+        "own-activation": Plan.of(own, runs=3, **two),
+        "own-optimiser": Plan.of(TWO, runs=3, descent=optimizer("mine.py:optimizer"), start=Given(points), **two),
+        "several": Plan.of(TWO, runs=3, descent={"a": optimizer("gd:0.1"), "b": optimizer("gd:0.07")}, **two),
         "conv": Plan.of(conv, runs=4, start=FourSigns()),
     }
 

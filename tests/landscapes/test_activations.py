@@ -51,7 +51,15 @@ def everything(energy, point, direction):
 by_autodiff = jax.jit(lambda energy, point: (jax.grad(energy.value)(point), jax.jacfwd(energy.gradient)(point)))
 
 
-@every_activation
+SERIES = ("tanh", "unit-tanh")  # the series of a function, as that of swish is
+AGREEING = [pytest.param(sigma, marks=[pytest.mark.slow, pytest.mark.nightly]) for sigma in SERIES]
+
+
+@pytest.mark.parametrize(
+    "sigma",
+    [*QUICK, *(pytest.param(sigma, marks=pytest.mark.slow) for sigma in SLOW if sigma not in SERIES), *AGREEING],
+    ids=lambda s: s if isinstance(s, str) else s.__name__,
+)
 def test_derivatives_agree_with_each_other(sigma):
     """The gradient with differences of the value, the Hessian with the derivative of the gradient in a direction."""
     problem, point = case(sigma, True)

@@ -9,8 +9,7 @@ import pytest
 from earnshaw import landscapes
 from earnshaw.errors import InputError
 from earnshaw.landscapes import OnSphere, PairEnergy
-from earnshaw.landscapes.charges import law_potential
-from earnshaw.landscapes.circle import node_minima
+from earnshaw.landscapes.charges import law_potential, node_minima
 from earnshaw.potentials.radial import AlmostYukawa, Circle, Coulomb, Variant
 from earnshaw.problems import ChargeLaw, Charges, TwoLayer
 
@@ -20,6 +19,18 @@ CHARGES = RNG.uniform(-1, 1, 4)
 MOVING = RNG.uniform(-1, 1, 2)
 POSITIONS = RNG.normal(size=(2, 3))
 POINT = np.concatenate([POSITIONS, MOVING[:, None]], 1)
+
+
+@jax.jit
+def everything(energy, point):
+    """Value, gradient and Hessian in one program."""
+    return energy.value(point), energy.gradient(point), energy.hessian(point)
+
+
+@jax.jit
+def slope_of_value(energy, point):
+    """The gradient by automatic differentiation."""
+    return jax.grad(energy.value)(point)
 
 
 def slow_energy(phi, charges, positions, regularisation=0.0, alone=1.0):
@@ -61,12 +72,12 @@ def test_gradient_and_hessian_are_those_of_the_value(law, fixed):
     point = jnp.asarray(POSITIONS if fixed else POINT)
     size = point.size
     slope, curvature = jax.jit(lambda x: (jax.grad(energy.value)(x), jax.hessian(energy.value)(x)))(point)
-    assert np.allclose(energy.gradient(point), slope, rtol=1e-11, atol=1e-12)
-    assert np.allclose(energy.hessian(point), curvature.reshape(size, size), rtol=1e-10, atol=1e-11)
-    direction = jnp.asarray(RNG.normal(size=point.shape))
-    assert np.allclose(
-        energy.hessian_vector(point, direction).ravel(), energy.hessian(point) @ direction.ravel(), atol=1e-11
-    )
+    _, gradient, hessian = map(np.asarray, everything(energy, point))
+    assert np.allclose(gradient, slope, rtol=1e-11, atol=1e-12)
+    assert np.allclose(hessian, curvature.reshape(size, size), rtol=1e-10, atol=1e-11)
+    direction = RNG.normal(size=point.shape)
+    product = np.asarray(energy.hessian_vector(point, jnp.asarray(direction)))
+    assert np.allclose(product.ravel(), hessian @ direction.ravel(), atol=1e-11)
 
 
 @pytest.mark.slow
@@ -75,10 +86,11 @@ def test_one_landscape_a_lane_is_the_same_as_one_at_a_time():
     charges = RNG.uniform(-1, 1, (3, 4))
     points = jnp.asarray(RNG.normal(size=(3, 2, 4)))
     together = PairEnergy.among(AlmostYukawa(3), lanes, charges, students=2, regularisation=1.0)
+    found = everything(together, points)
     for i in range(3):
         alone = PairEnergy.among(AlmostYukawa(3), lanes[i], charges[i], students=2, regularisation=1.0)
-        for name in ("value", "gradient", "hessian"):
-            assert np.allclose(getattr(together, name)(points)[i], getattr(alone, name)(points[i]), rtol=1e-12)
+        for many, one in zip(found, everything(alone, points[i]), strict=True):
+            assert np.allclose(many[i], one, rtol=1e-12)
     some = together.take(jnp.array([2, 0]))
     assert np.allclose(some.value(points[jnp.array([2, 0])]), together.value(points)[jnp.array([2, 0])])
 
@@ -99,14 +111,15 @@ def test_a_perfect_match_has_no_energy_and_best_charges_find_it():
 def test_velocity_is_minus_the_gradient_and_field_is_the_sum_over_protons():
     energy = landscape(fixed=True)
     point = jnp.asarray(POSITIONS)
-    assert np.allclose(energy.velocity(point), -jax.grad(energy.value)(point), rtol=1e-12)
+    assert np.allclose(energy.velocity(point), -slope_of_value(energy, point), rtol=1e-12)
     whole = landscape()
     assert np.allclose(whole.velocity(jnp.asarray(POINT)), energy.velocity(point), rtol=1e-12)
     value, slope = energy.field(point)
-    phi = AlmostYukawa(3).value
+    phi = jax.jit(AlmostYukawa(3).value)
     by_hand = [sum(b * float(phi(math.dist(x, w))) for b, w in zip(CHARGES, PROTONS, strict=True)) for x in POSITIONS]
     assert np.allclose(value, by_hand, rtol=1e-13)
-    assert np.allclose(slope[0], jax.grad(lambda x: energy.field(x[None])[0][0])(point[0]), rtol=1e-12)
+    field = jax.jit(jax.grad(lambda x: energy.field(x[None])[0][0]))
+    assert np.allclose(slope[0], field(point[0]), rtol=1e-12)
 
 
 @pytest.mark.slow
@@ -123,8 +136,9 @@ def test_a_node_sees_all_others_as_fixed():
 def test_a_charge_on_a_cone_tip_gives_finite_numbers():
     energy = landscapes.landscape(Charges(PROTONS, CHARGES))
     point = energy.join(jnp.asarray(PROTONS), jnp.asarray(CHARGES))
-    assert np.isfinite(energy.gradient(point)).all()
-    assert np.isfinite(energy.hessian(point)).all()
+    _, gradient, hessian = everything(energy, point)
+    assert np.isfinite(gradient).all()
+    assert np.isfinite(hessian).all()
 
 
 @pytest.mark.slow
@@ -168,7 +182,7 @@ def test_the_circle_is_the_sphere_in_the_plane():
     places = jnp.stack([jnp.cos(moving), jnp.sin(moving)], 1)
     other = sphere.energy.join(places, jnp.asarray(MOVING))
     assert math.isclose(float(circle.value(point)), float(sphere.value(other)), rel_tol=1e-9)
-    assert np.allclose(circle.gradient(point), jax.grad(circle.value)(point), atol=1e-12)
+    assert np.allclose(circle.gradient(point), slope_of_value(circle, point), atol=1e-12)
     tangent = jnp.stack([-jnp.sin(moving), jnp.cos(moving)], 1)
     assert np.allclose(circle.gradient(point)[:, 0], jnp.sum(sphere.gradient(other)[:, :2] * tangent, -1), rtol=1e-7)
     fixed = PairEnergy.among(Circle(), angles[:, None], CHARGES, student_output_weights=MOVING)
@@ -201,17 +215,17 @@ def test_on_the_sphere_lanes_and_derivatives(law):
     potential, charges = law_potential(law, 3), RNG.uniform(-1, 1, (2, 3))
     together = OnSphere(PairEnergy.among(potential, units, charges, students=2))
     points = jnp.asarray(RNG.normal(size=(2, 2, 4)))
+    found = everything(together, points)
     for i in range(2):
         alone = landscapes.landscape(Charges(units[i], charges[i], 2, None, law))
         assert alone.global_value is None
         assert alone.gauge == 2
-        for name in ("value", "gradient", "hessian"):
-            expected = getattr(alone, name)(points[i])
-            assert np.allclose(getattr(together, name)(points)[i], expected, rtol=1e-12, atol=1e-13)
-            assert np.allclose(
-                getattr(together.take(jnp.array([i])), name)(points[i : i + 1])[0], expected, rtol=1e-12, atol=1e-13
-            )
-        assert np.allclose(alone.gradient(points[i]), jax.grad(alone.value)(points[i]), atol=1e-13)
+        expected = everything(alone, points[i])
+        taken = everything(together.take(jnp.array([i])), points[i : i + 1])
+        for many, one, exact in zip(found, taken, expected, strict=True):
+            assert np.allclose(many[i], exact, rtol=1e-12, atol=1e-13)
+            assert np.allclose(one[0], exact, rtol=1e-12, atol=1e-13)
+        assert np.allclose(expected[1], slope_of_value(alone, points[i]), atol=1e-13)
 
 
 def test_the_convention_is_the_networks():

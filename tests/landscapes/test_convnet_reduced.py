@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
 
 
 def lanes(p, k, count=6, seed=0):
@@ -27,15 +26,15 @@ def descend(energy, points, steps):
 )
 def test_a_reduced_run_is_the_run(p, k):
     energy, points = lanes(p, k)
-    reduced, small, axes = reduce_lanes(energy, points)
+    reduced, small, lift = energy.reduced(points)
     assert small.shape == (6, 5)
-    assert np.abs(axes.lift(small) - points).max() < 1e-14
+    assert np.abs(lift(small) - points).max() < 1e-14
     for steps in (0, 400):
         far, near = descend(energy, points, steps), descend(reduced, small, steps)
-        assert np.abs(axes.lift(np.asarray(near)) - far).max() < 1e-12
+        assert np.abs(lift(np.asarray(near)) - far).max() < 1e-12
         assert np.abs(reduced.value(near) - energy.value(far)).max() < 1e-12
     assert np.abs(far - points).max() > 0.1
-    for name in ("norm", "patches", "square", "total", "barrier", "turning", "spurious_value"):
+    for name in ("norm", "kappa", "square", "total", "barrier", "turning", "spurious_value"):
         assert np.allclose(getattr(reduced, name), getattr(energy, name), rtol=1e-12, atol=1e-12), name
 
 
@@ -44,8 +43,8 @@ def test_degenerate_lanes_reduce_too():
     filter, outputs = np.array([0.6, 0.8, 0.0]), np.full(4, 0.7)
     energy = ConvNetLandscape(jnp.asarray(filter), jnp.asarray(outputs), jnp.ones(4))
     points = np.stack([np.concatenate([v, a]) for v, a in ((filter, np.zeros(4)), (-filter, outputs), (filter, [1.0, 2, 3, 4]))])  # fmt: skip
-    reduced, small, axes = reduce_lanes(energy, points)
-    assert np.abs(axes.lift(small) - points).max() < 1e-15
+    reduced, small, lift = energy.reduced(points)
+    assert np.abs(lift(small) - points).max() < 1e-15
     assert np.all(small[:2, 1] == 0)
     assert np.abs(reduced.value(small) - energy.value(points)).max() < 1e-14
     assert np.all(np.isfinite(reduced.gradient(small)))

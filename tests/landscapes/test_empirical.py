@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.logistic_data import draw, draw_files
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 
 K, D = 3, 4

@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.landscapes.logistic_assumptions import check_assumptions
+from earnshaw.landscapes.logistic_theory import check_assumptions
 from earnshaw.problems import activation
 
 WEIGHTS = np.array([[1.0, 0.2, 0.0, 0.1], [-0.3, 0.9, 0.4, 0.0]])

@@ -2,7 +2,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.landscapes.logistic_constants import (
+from earnshaw.landscapes.logistic_theory import (
     alpha,
     beta,
     derivative_bound,

@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,9 +16,9 @@ def test_rows_do_not_depend_on_how_they_are_cut():
         parts = [draw_rows(PROBLEM, a, b) for a, b in itertools.pairwise(cuts)]
         assert np.array_equal(np.concatenate([part[0] for part in parts]), x)
         assert np.array_equal(np.concatenate([part[1] for part in parts]), y)
-    shorter = draw_rows(PROBLEM.replace(samples=5000))
+    shorter = draw_rows(replace(PROBLEM, samples=5000))
     assert np.array_equal(shorter[0], x[:5000])
-    assert not np.array_equal(draw_rows(PROBLEM.replace(seed=5), 0, 10)[0], x[:10])
+    assert not np.array_equal(draw_rows(replace(PROBLEM, seed=5), 0, 10)[0], x[:10])
 
 
 def test_labels_are_what_the_model_says():
@@ -29,7 +30,7 @@ def test_labels_are_what_the_model_says():
     score = (y - value) / np.sqrt(value * (1 - value))
     for moment in (score, score * np.sign(value - 0.5), score**2 - 1):
         assert abs(moment.mean()) < 5 * moment.std() / np.sqrt(len(y))
-    exact = draw(PROBLEM.replace(labels=Labels.REGRESSION))
+    exact = draw(replace(PROBLEM, labels=Labels.REGRESSION))
     assert np.array_equal(exact.x, x)
     np.testing.assert_allclose(exact.y, value, rtol=1e-13)
     assert abs(x.mean()) < 5 / np.sqrt(x.size)

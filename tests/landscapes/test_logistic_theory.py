@@ -1,14 +1,15 @@
 """The population risk of a logistic problem is an energy of charges, and what the theorems say of it."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.empirical import EmpiricalRisk
-from earnshaw.landscapes.logistic_constants import rho
 from earnshaw.landscapes.logistic_data import draw
-from earnshaw.landscapes.logistic_theory import label_noise, theory
+from earnshaw.landscapes.logistic_theory import label_noise, rho, theory
 from earnshaw.problems import activation
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights, orthogonal_weights
 
@@ -19,7 +20,7 @@ POINT = jnp.asarray(np.random.default_rng(2).normal(size=(2, 3)))
 
 @pytest.mark.parametrize("labels", Labels)
 def test_value_gradient_and_hessian_against_a_sample(labels):
-    rows = draw(PROBLEM.replace(labels=labels))
+    rows = draw(replace(PROBLEM, labels=labels))
     exact, sampled = landscape(PROBLEM.population), EmpiricalRisk.of(rows, 2)
     noise = label_noise(PROBLEM) if labels is Labels.CLASSIFICATION else 0.0
     values = 0.5 * (np.mean(1 / (1 + np.exp(-rows.x @ np.asarray(POINT).T)), 1) - rows.y) ** 2

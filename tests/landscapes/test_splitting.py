@@ -7,7 +7,7 @@ import pytest
 from earnshaw.errors import InputError
 from earnshaw.experiments.scenes import shipped_minimum
 from earnshaw.landscapes import landscape
-from earnshaw.landscapes.splitting import split_neuron
+from earnshaw.landscapes.two_layer import split_neuron
 from earnshaw.problems import TwoLayer, standard_teacher
 
 

@@ -27,30 +27,28 @@ def problem_and_point(seed, charged=True):
     return TwoLayer(rng.normal(size=(K, D)), students=N, **charges), rng.normal(size=(N, D))
 
 
-def test_a_batch_is_a_loop():
-    problem, _ = problem_and_point(0)
-    energy = landscape(problem)
-    points = np.random.default_rng(1).normal(size=(2, 3, N, D))
-    directions = np.random.default_rng(2).normal(size=(2, 3, N, D))
-    batched = {
+@jax.jit
+def everything(energy, points, directions, radii):
+    return {
         "value": energy.value(points),
         "gradient": energy.gradient(points),
         "hessian": energy.hessian(points),
         "extra": energy.extra_dimension(points),
         "spectrum": energy.spectrum(points, extra_dimension=True),
         "product": energy.hessian_vector(points, directions),
-        "lipschitz": energy.hessian_lipschitz(points, np.full((2, 3), 0.01)),
+        "lipschitz": energy.hessian_lipschitz(points, radii),
     }
+
+
+def test_a_batch_is_a_loop():
+    problem, _ = problem_and_point(0)
+    energy = landscape(problem)
+    points = np.random.default_rng(1).normal(size=(2, 3, N, D))
+    directions = np.random.default_rng(2).normal(size=(2, 3, N, D))
+    batched = everything(energy, points, directions, np.full((2, 3), 0.01))
+    assert len(batched) == 7
     for a, b in np.ndindex(2, 3):
-        single = {
-            "value": energy.value(points[a, b]),
-            "gradient": energy.gradient(points[a, b]),
-            "hessian": energy.hessian(points[a, b]),
-            "extra": energy.extra_dimension(points[a, b]),
-            "spectrum": energy.spectrum(points[a, b], extra_dimension=True),
-            "product": energy.hessian_vector(points[a, b], directions[a, b]),
-            "lipschitz": energy.hessian_lipschitz(points[a, b], np.array(0.01)),
-        }
+        single = everything(energy, points[a, b], directions[a, b], np.array(0.01))
         for name, expected in single.items():
             assert expected.shape == batched[name].shape[2:]
             np.testing.assert_allclose(batched[name][a, b], expected, rtol=1e-12, atol=1e-13, err_msg=name)

@@ -8,6 +8,7 @@ import pytest
 
 from earnshaw.numerics import percentage
 from earnshaw.papers import PAPERS, Item, Reproduction, Source
+from earnshaw.papers.comparison import reproduces
 
 ITEM = Item("paper", "item")
 KEYS = ["paper", "item", "setting", "quantity", "ours", "reference", "source", "test", "ok", "interval"]
@@ -56,11 +57,10 @@ def test_a_share_is_a_percentage_with_its_interval_and_means_all_unless_said():
 
 def test_two_samples_may_be_four_standard_deviations_apart():
     """z of 34.6% and 42% of 1000 runs each is -3.4, of 34.6% and 44% -4.3."""
-    near = ITEM.sampled("s", "q", 34.6, 1000, (31.6, 37.7), 42.0, 1000)
-    far = ITEM.sampled("s", "q", 34.6, 1000, (31.6, 37.7), 44.0, 1000)
+    near, far = (ITEM.sampled("s", "q", 346, 1000, printed, 1000) for printed in (42.0, 44.0))
     assert (near.ok, far.ok) == (True, False)
     assert near.test == "two-sample z = -3.40, limit 4"
-    assert near.interval == (31.6, 37.7)
+    assert (near.ours, near.interval) == percentage(346, 1000)
 
 
 def test_parts_share_the_progress_by_their_costs(tmp_path):
@@ -78,9 +78,15 @@ def test_parts_share_the_progress_by_their_costs(tmp_path):
 
 
 def test_rows_are_written_under_their_item(tmp_path):
+    @reproduces("paper")
+    def item(how, item):
+        """Words."""
+        yield item.at_most("s", "q", 1, 2)
+
     rows = [ITEM.at_most("s", "q", 1, 2)]
-    assert Reproduction(out=tmp_path).write(ITEM, rows) == rows
+    assert item(Reproduction(out=tmp_path)) == rows
     assert json.loads((tmp_path / "item.json").read_text()) == [row.to_json() for row in rows]
+    assert (item.__name__, item.__doc__) == ("item", "Words.")
 
 
 @pytest.mark.slow

@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 from earnshaw.experiments.deep import DeepResult
-from earnshaw.papers import Reproduction, Source
-from earnshaw.papers.electrostatics import deep, potentials
+from earnshaw.papers import Item, Reproduction, Source
+from earnshaw.papers.electrostatics import deep
 from earnshaw.papers.electrostatics import theorems as parts
+
+ITEM = Item("electrostatics", "theorems")
 
 
 def test_the_printed_table_is_whole():
@@ -46,10 +48,10 @@ def test_table_2_passes_for_a_growing_error_and_fails_for_a_flat_or_large_one(mo
 @pytest.mark.slow
 def test_table_1_agrees_and_can_fail(tmp_path, monkeypatch):
     good = types.SimpleNamespace(found=lambda: 50)
-    monkeypatch.setattr(potentials, "recover", lambda *_: good)
-    monkeypatch.setattr(potentials, "node_minima", lambda *_: types.SimpleNamespace(found=9, at_teacher=9))
-    monkeypatch.setattr(potentials, "power_descent", lambda *_: types.SimpleNamespace(ends=9, at_teacher=8))
-    rows = potentials.table1(Reproduction(out=tmp_path, quick=True))
+    monkeypatch.setattr(parts, "recover", lambda *_: good)
+    monkeypatch.setattr(parts, "node_minima", lambda *_: types.SimpleNamespace(found=9, at_teacher=9))
+    monkeypatch.setattr(parts, "power_descent", lambda *_: types.SimpleNamespace(ends=9, at_teacher=8))
+    rows = parts.table1(Reproduction(out=tmp_path, quick=True))
     assert {row.quantity for row in rows} >= {"potential_error", "converges", "potential_by_sampling"}
     assert [row.setting for row in rows if not row.ok] == ["polynomial, m=3"]
     assert {row.quantity: row.source for row in rows} == {
@@ -63,15 +65,16 @@ def test_table_1_agrees_and_can_fail(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_theorem_parts_agree_and_can_fail(tmp_path, monkeypatch):
     how = Reproduction(out=tmp_path, quick=True, runs=20)
-    rows = parts.theorem30(how) + parts.theorem12(how) + parts.theorem5(how) + parts.lemma13(how)
+    checked = (parts.theorem30, parts.theorem12, parts.theorem5, parts.lemma13)
+    rows = [row for part in checked for row in part(how, ITEM)]
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]
     assert (tmp_path / "potentials.svg").exists()
     far = types.SimpleNamespace(distances=np.full(8, 2.0), steps=np.full(8, 1))
     monkeypatch.setattr(parts, "reach_one", lambda *_: far)
-    assert not any(row.ok for row in parts.theorem12(how))
+    assert not any(row.ok for row in parts.theorem12(how, ITEM))
     same = types.SimpleNamespace(difference=1e-9, speed_ratio=1.0, doubled_difference=0.0)
     monkeypatch.setattr(parts, "compare_flows", lambda seed: same)
-    assert [row.ok for row in parts.theorem5(how)] == [True, False]
+    assert [row.ok for row in parts.theorem5(how, ITEM)] == [True, False]
 
 
 def test_recovery_and_the_circle_are_counted(tmp_path, monkeypatch):
@@ -84,22 +87,22 @@ def test_recovery_and_the_circle_are_counted(tmp_path, monkeypatch):
             found=lambda: 3 if printed else 20, steps=95.0, distances=np.array([1e-14])
         ),
     )
-    rows = parts.theorem17(how)
+    rows = list(parts.theorem17(how, ITEM))
     assert all(row.ok for row in rows)
     assert {row.quantity: row.ours for row in rows} == {"log_domain_found_all": 100.0, "algorithm_3_found_all": 15.0}
     ends = types.SimpleNamespace(at_global=12, flat_pairs=8)
     monkeypatch.setattr(parts, "circle_ends", lambda *_: ends)
     monkeypatch.setattr(parts, "node_minima", lambda *_: types.SimpleNamespace(found=40, at_teacher=40))
-    rows = parts.lemmas_28_29(how)
+    rows = list(parts.lemmas_28_29(how, ITEM))
     assert all(row.ok for row in rows)
     assert [row.ours for row in rows[:2]] == [100.0, 60.0]
     ends.flat_pairs = 7  # one run of twenty is neither
-    assert [row.ok for row in parts.lemmas_28_29(how)] == [False, True] * 4 + [True]
+    assert [row.ok for row in parts.lemmas_28_29(how, ITEM)] == [False, True] * 4 + [True]
     for name in ("theorem17", "lemma28"):
         assert (tmp_path / f"{name}.svg").exists()
 
 
 @pytest.mark.slow
 def test_traces_and_critical_points(tmp_path):
-    rows = parts.theorems_9_11(Reproduction(out=tmp_path, quick=True))
+    rows = list(parts.theorems_9_11(Reproduction(out=tmp_path, quick=True), ITEM))
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]

@@ -5,14 +5,13 @@ import types
 import numpy as np
 import pytest
 
-from earnshaw.experiments.logistic import MEASUREMENTS
-from earnshaw.papers import Reproduction, Source
-from earnshaw.papers.logistic import curvature, samples, starts
+from earnshaw.experiments.logistic import MEASUREMENTS, Consensus, Estimate, StartContest
+from earnshaw.papers import Reproduction, Source, logistic
 from earnshaw.problems.logistic import Labels
 
 
 def test_figure_2(tmp_path):
-    rows = curvature.figure2(Reproduction(out=tmp_path))
+    rows = logistic.figure2(Reproduction(out=tmp_path))
     assert len(rows) == 10
     assert all(row.ok for row in rows)
     for name in ("figure2.png", "figure2.svg", "figure2.json"):
@@ -20,8 +19,8 @@ def test_figure_2(tmp_path):
 
 
 def test_a_wrong_curve_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(curvature, "rho", lambda activation, scale: 1.02 * np.asarray(np.ones_like(scale)) * 2.14e-3)
-    assert not all(row.ok for row in curvature.figure2(Reproduction(out=tmp_path)))
+    monkeypatch.setattr(logistic, "rho", lambda activation, scale: 1.02 * np.asarray(np.ones_like(scale)) * 2.14e-3)
+    assert not all(row.ok for row in logistic.figure2(Reproduction(out=tmp_path)))
 
 
 @pytest.mark.slow
@@ -31,27 +30,27 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
     def fake(problem, starts):
         calls.append((problem.dimension, problem.samples, problem.seed))
         good = problem.samples >= 400 * problem.dimension
-        return samples.Consensus(1e-3 if good else 1.0, 0.3, 1.0 if good else 5.0)
+        return Consensus(1e-3 if good else 1.0, 0.3, 1.0 if good else 5.0)
 
     monkeypatch.setitem(MEASUREMENTS, "consensus", fake)
     how = Reproduction(out=tmp_path, quick=True, progress=lambda share, what: heard.append((share, what)))
-    rows = samples.figure3(how)
+    rows = logistic.figure3(how)
     assert all(row.ok for row in rows)
-    assert len(calls) == 4 * sum(len(grid.samples) for grid in samples.FIGURE_3_QUICK)
+    assert len(calls) == 4 * sum(len(samples) for d, samples in logistic.FIGURE_3_QUICK.items())
     assert [row.source for row in rows[:4]] == [Source.READ_OFF, Source.MEASURED, Source.READ_OFF, Source.LIMIT]
     shares = [share for share, _ in heard]
     assert shares == sorted(shares)
     assert heard[-1][0] == pytest.approx(1.0)
-    names = {f"K3-d{grid.dimension}-n{n}" for grid in samples.FIGURE_3_QUICK for n in grid.samples}
+    names = {f"K3-d{d}-n{n}" for d, samples in logistic.FIGURE_3_QUICK.items() for n in samples}
     assert {what for _, what in heard} == {"", *names}
-    total = 4 * sum(grid.dimension * sum(grid.samples) for grid in samples.FIGURE_3_QUICK)
+    total = 4 * sum(d * sum(samples) for d, samples in logistic.FIGURE_3_QUICK.items())
     steps = {round((after - before) * total) for before, after in itertools.pairwise(shares)}
-    assert steps == {grid.dimension * n for grid in samples.FIGURE_3_QUICK for n in grid.samples}, "shares of the work"
+    assert steps == {d * n for d, samples in logistic.FIGURE_3_QUICK.items() for n in samples}, "shares of the work"
     count = len(calls)
-    samples.figure3(how)
+    logistic.figure3(how)
     assert len(calls) == count, "finished settings are not computed again"
-    monkeypatch.setitem(MEASUREMENTS, "consensus", lambda problem, starts: samples.Consensus(1.0, 0.3, 5.0))
-    bad = samples.figure3(Reproduction(out=tmp_path / "other", quick=True, runs=20))
+    monkeypatch.setitem(MEASUREMENTS, "consensus", lambda problem, starts: Consensus(1.0, 0.3, 5.0))
+    bad = logistic.figure3(Reproduction(out=tmp_path / "other", quick=True, runs=20))
     assert [row.setting for row in bad if not row.ok] == ["d=20, n=8000"]
     assert json.loads((tmp_path / "other" / "figure3.json").read_text())
 
@@ -61,28 +60,28 @@ def test_figure_4_tells_the_slope(tmp_path, monkeypatch):
     def falling(power):
         def fake(problem):
             noise = 1 + 0.05 * np.sin(problem.seed)
-            return samples.Estimate(0.165 * noise * (problem.samples / 16_000) ** power, True)
+            return Estimate(0.165 * noise * (problem.samples / 16_000) ** power, True)
 
         return fake
 
     monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.5))
-    assert all(row.ok for row in samples.figure4(Reproduction(out=tmp_path / "a", quick=True)))
+    assert all(row.ok for row in logistic.figure4(Reproduction(out=tmp_path / "a", quick=True)))
     monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.25))
-    assert not all(row.ok for row in samples.figure4(Reproduction(out=tmp_path / "b", quick=True)))
+    assert not all(row.ok for row in logistic.figure4(Reproduction(out=tmp_path / "b", quick=True)))
 
 
 @pytest.mark.slow
 def test_the_tensor_start_is_held_against_its_limit(tmp_path, monkeypatch):
-    case = starts.TensorCase(Labels.REGRESSION, 10_000, 1.0, 0.2)
-    monkeypatch.setattr(starts, "TENSOR", (case,))
-    ours, paper = starts.tensor(Reproduction(out=tmp_path, runs=2))
+    case = logistic.TensorCase(Labels.REGRESSION, 10_000, 1.0, 0.2)
+    monkeypatch.setattr(logistic, "TENSOR", (case,))
+    ours, paper = logistic.tensor(Reproduction(out=tmp_path, runs=2))
     assert ours.ok
     assert paper.ok
     assert ours.ours < ours.reference == 0.2 < 0.8 == paper.reference < paper.ours
     assert {ours.source, paper.source} == {Source.LIMIT}
     assert (tmp_path / "tensor.png").exists()
-    monkeypatch.setattr(starts.TensorStart, "guess", lambda *_: types.SimpleNamespace(weights=np.zeros((3, 20))))
-    assert [row.ok for row in starts.tensor(Reproduction(out=tmp_path, runs=1))] == [False, True]
+    monkeypatch.setattr(logistic.TensorStart, "guess", lambda *_: types.SimpleNamespace(weights=np.zeros((3, 20))))
+    assert [row.ok for row in logistic.tensor(Reproduction(out=tmp_path, runs=1))] == [False, True]
 
 
 def test_starts_are_counted_and_compared(tmp_path, monkeypatch):
@@ -90,21 +89,21 @@ def test_starts_are_counted_and_compared(tmp_path, monkeypatch):
 
     def fake(problem, random):
         best = random - (problem.seed == 0) if (problem.neurons, problem.samples) != (6, 5000) else random // 2
-        return starts.StartContest(random, best, problem.seed > 0, 2, 0)
+        return StartContest(random, best, problem.seed > 0, 2, 0)
 
     monkeypatch.setitem(MEASUREMENTS, "contest", fake)
-    rows = starts.starts(Reproduction(out=tmp_path, quick=True))
+    rows = logistic.starts(Reproduction(out=tmp_path, quick=True))
     assert all(row.ok for row in rows)
     assert [row.ours for row in rows[:2]] == [pytest.approx(100 * 23 / 24), 50.0]
     assert [(row.reference, row.source) for row in rows[:2]] == [(95.0, Source.LIMIT), (75.0, Source.MEASURED)]
-    monkeypatch.setitem(MEASUREMENTS, "contest", lambda problem, random: starts.StartContest(random, 2, True, 2, 0))
-    assert not any(row.ok for row in starts.starts(Reproduction(out=tmp_path / "bad", quick=True)))
+    monkeypatch.setitem(MEASUREMENTS, "contest", lambda problem, random: StartContest(random, 2, True, 2, 0))
+    assert not any(row.ok for row in logistic.starts(Reproduction(out=tmp_path / "bad", quick=True)))
     assert (tmp_path / "starts.svg").exists()
 
 
 @pytest.mark.slow
 def test_the_theory_and_a_proved_radius(tmp_path):
-    rows = curvature.theory(Reproduction(out=tmp_path, quick=True))
+    rows = logistic.theory(Reproduction(out=tmp_path, quick=True))
     assert all(row.ok for row in rows)
     proved = [row for row in rows if row.quantity == "proved_radius"]
     assert len(proved) == 2

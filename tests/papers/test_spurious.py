@@ -66,7 +66,9 @@ def test_the_printed_examples_are_local_minima(example):
 
 
 @pytest.mark.slow
-def test_reproduce_writes_figures_and_rows(tmp_path):
+@pytest.mark.parametrize("sizes", [((8, 8), (10, 10)), pytest.param(spurious.FIGURE_1, marks=pytest.mark.nightly)])
+def test_reproduce_writes_figures_and_rows(tmp_path, monkeypatch, sizes):
+    monkeypatch.setattr(spurious, "FIGURE_1", sizes)
     how = Reproduction(out=tmp_path, runs=100, quick=True)
     rows = spurious.examples(how) + spurious.figure1(how)
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]

@@ -21,7 +21,7 @@ from earnshaw.potentials.radial import (
     laplacian,
     realisability,
 )
-from earnshaw.potentials.radial.yukawa import yukawa_coefficients
+from earnshaw.potentials.radial.base import yukawa_coefficients
 
 DISTANCES = jnp.concatenate([jnp.linspace(0.05, 0.45, 9), jnp.linspace(0.5, 12.0, 300)])
 EVERYWHERE = np.linspace(0.0, 6.0, 1201)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,10 +26,10 @@ def test_equality_hash_and_json():
     assert one == two
     assert hash(one) == hash(two)
     for other in (
-        one.replace(seed=1),
-        one.replace(samples=11),
-        one.replace(labels=Labels.REGRESSION),
-        one.replace(activation="unit-erf"),
+        replace(one, seed=1),
+        replace(one, samples=11),
+        replace(one, labels=Labels.REGRESSION),
+        replace(one, activation="unit-erf"),
     ):
         assert one != other
     record = json.loads(json.dumps(one.to_json()))

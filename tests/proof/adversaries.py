@@ -14,11 +14,9 @@ from flint import arb
 
 from earnshaw.problems import TwoLayer
 from earnshaw.proof import prove
-from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build
-from earnshaw.proof.doubles import double_hessian
-from earnshaw.proof.eigen import guess_least
-from earnshaw.proof.minimum import prove_minimum
+from earnshaw.proof.doubles import double_hessian, down, guess_least, up
+from earnshaw.proof.relu_claims import prove_minimum
 from earnshaw.proof.trusted.balls import exact, norm, precision
 from earnshaw.proof.trusted.reading import seal
 from earnshaw.proof.trusted.relu import Point
@@ -436,9 +434,9 @@ def fewer_students():
         center = np.array([[low, low]])
         point = Point(center.tolist(), teacher.tolist())
         hessian = double_hessian(point)
-        minimum = prove_minimum(point, hessian, guess_least(hessian.entries))
-        problem = TwoLayer(teacher, students=1).to_json()
-        document = dict(build("minimum", problem, center, minimum.sections(128), {}).document)
+        _, sections = prove_minimum(point, hessian, guess_least(hessian.entries))
+        problem = TwoLayer(teacher, students=1)
+        document = dict(build("minimum", problem, center, sections, {}).document)
     return json.dumps(document).encode()
 
 

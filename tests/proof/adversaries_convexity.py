@@ -19,8 +19,8 @@ from scipy.optimize import least_squares
 from scipy.special import erf, expit
 
 from earnshaw.problems import Data
-from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build, hexed
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted import convexity
 from earnshaw.proof.trusted.balls import precision
 from earnshaw.proof.trusted.reading import seal
@@ -49,7 +49,7 @@ class Base:
     def __init__(self, problem, center, shift=1.0):
         shift *= problem.samples * float(np.mean(problem.x**2)) ** 2
         nothing = {"claims": dict.fromkeys(convexity.CLAIMS, 1.0), "hint": {"shift": shift}}
-        self.document = dict(build("convexity", problem.to_json(), center, nothing, {}).document)
+        self.document = dict(build("convexity", problem, center, nothing, {}).document)
         self.problem = problem
         read = convexity.Document(problem.activation.name, problem.x, problem.y, center.tolist(), {}, shift)
         with precision(convexity.PRECISION):
@@ -370,8 +370,12 @@ def sentences(said):
         words, numbers = WORDS.format(activation=activation), [(base.lam, False), (base.outer, False)]
         inside, within = [*numbers, (base.inner, True)], "; a strict minimum lies within # of the center"
         alone = base.claimed(minimiser_within=None)
-        cases[f"sentence: convexity {activation}"] = lambda c, d=base.good, w=words + within, n=inside: said(c.check_bytes(d)[2], w, n)
-        cases[f"sentence: convexity {activation}, no minimiser"] = lambda c, d=alone, w=words, n=numbers: said(c.check_bytes(d)[2], w, n)
+        cases[f"sentence: convexity {activation}"] = lambda c, d=base.good, w=words + within, n=inside: said(
+            c.check_bytes(d)[2], w, n
+        )
+        cases[f"sentence: convexity {activation}, no minimiser"] = lambda c, d=alone, w=words, n=numbers: said(
+            c.check_bytes(d)[2], w, n
+        )
     return cases
 
 
@@ -394,7 +398,9 @@ class Precise:
         n, d, k = len(x), x.shape[1], len(center)
         rows = mp.matrix(x.tolist())
         inputs = rows * mp.matrix(center.tolist()).T
-        towers = [[[mp.diff(PHI[activation], inputs[i, j], order) for order in (0, 1, 2)] for j in range(k)] for i in range(n)]
+        towers = [
+            [[mp.diff(PHI[activation], inputs[i, j], order) for order in (0, 1, 2)] for j in range(k)] for i in range(n)
+        ]
         errors = [mp.fsum(t[0] for t in tower) / k - mp.mpf(float(y[i])) for i, tower in enumerate(towers)]
         gradient, hessian = mp.matrix(k * d, 1), mp.matrix(k * d)
         for i, tower in enumerate(towers):
@@ -458,7 +464,12 @@ def coarse():
     edits = {
         "true": {**claims, "radius": 0.999 * outer, "minimiser_within": inner},
         "radius": {**claims, "radius": outer * (1 + 1e-13), "minimiser_within": None},
-        "minimiser": {**claims, "gradient_le": gained * (1 + 1e-13), "radius": 0.999 * outer, "minimiser_within": inner},
+        "minimiser": {
+            **claims,
+            "gradient_le": gained * (1 + 1e-13),
+            "radius": 0.999 * outer,
+            "minimiser_within": inner,
+        },
     }
 
     def case(name, data):
@@ -501,14 +512,22 @@ def limits_hold(checker, again):
         and small.center == [[most]]
         and refused(convexity.parse, again(whole, problem=line, center=[[beyond.hex()]]), 1.0)
         and refused(convexity.parse, again(whole, problem=line, center=[[(-beyond).hex()]]), 1.0)
-        and all(refused(convexity.parse, again(whole, problem={**line, name: 0}, center=[["0x1.0000000000000p+0"]]), 1.0) for name in "ndk")
+        and all(
+            refused(convexity.parse, again(whole, problem={**line, name: 0}, center=[["0x1.0000000000000p+0"]]), 1.0)
+            for name in "ndk"
+        )
     )
 
 
 def quantities():
     """Data sets with one, two and three neurons, some with more rows than a block, and their numbers."""
     rng = np.random.default_rng(8)
-    for activation, n, d, k in (("sigmoid", 9, 3, 3), ("unit-tanh", 12, 2, 1), ("unit-erf", 1040, 2, 2), ("sigmoid", 30, 1, 1)):
+    for activation, n, d, k in (
+        ("sigmoid", 9, 3, 3),
+        ("unit-tanh", 12, 2, 1),
+        ("unit-erf", 1040, 2, 2),
+        ("sigmoid", 30, 1, 1),
+    ):
         x, center = rng.normal(size=(n, d)) * 2.0, rng.normal(size=(k, d))
         y, shift = rng.random(n), 0.7 * n
         with mp.workdps(30):
@@ -530,13 +549,19 @@ def quantities_hold():
                     rounded = (sample.slopes, sample.bends, sample.squares[:, None])
                     exact = (true.slopes, true.bends, true.squares)
                     for kind, (doubles, numbers) in enumerate(zip(rounded, exact, strict=True)):
-                        miss = max(abs(_side(arb(float(doubles[i, j])), row[j])) for i, row in enumerate(numbers) for j in range(len(row)))
+                        miss = max(
+                            abs(_side(arb(float(doubles[i, j])), row[j]))
+                            for i, row in enumerate(numbers)
+                            for j in range(len(row))
+                        )
                         if not miss <= _fraction(sample.off[kind]):
                             return False
                     above = [(sample.gradient(), true.gradient), (change, true.change), (growth, true.growth)]
                     if not all(ball.is_exact() and _side(ball, number) >= 0 for ball, number in above):
                         return False
-                    if not (_side(sample.fourth_moment(), true.fourth) >= 0 >= _side(sample.curvature(), true.curvature)):
+                    if not (
+                        _side(sample.fourth_moment(), true.fourth) >= 0 >= _side(sample.curvature(), true.curvature)
+                    ):
                         return False
                     for c, bound in zip(exact_sizes(activation), convexity.bounds(activation), strict=True):
                         if not abs(_side(bound.mid(), c)) <= _fraction(bound.rad()):

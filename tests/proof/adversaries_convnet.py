@@ -156,8 +156,14 @@ def malformed(document):
 def everything():
     """Return (must be rejected, must be accepted), by name."""
     documents = {name: dict(prove(problem).main.document) for name, problem in PROBLEMS.items()}
-    bad = {f"{which}: {name}": data for which, document in documents.items() for name, data in forgeries(document).items()}
-    bad |= {f"{which}: together {i}": data for which, document in documents.items() for i, data in enumerate(conspiracies(document))}
+    bad = {
+        f"{which}: {name}": data for which, document in documents.items() for name, data in forgeries(document).items()
+    }
+    bad |= {
+        f"{which}: together {i}": data
+        for which, document in documents.items()
+        for i, data in enumerate(conspiracies(document))
+    }
     bad |= {f"malformed: {name}": data for name, data in malformed(documents["minimum"])}
     return bad, {name: sealed(document) for name, document in documents.items()}
 

@@ -11,9 +11,9 @@ from earnshaw.proof import prove
 from earnshaw.threads import one_blas_thread
 
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests here can import the modules beside them
-import adversaries  # noqa: E402
-import adversaries_convexity  # noqa: E402
-from adversaries import Forger  # noqa: E402
+import adversaries
+import adversaries_convexity
+from adversaries import Forger
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "safran-shamir"
 

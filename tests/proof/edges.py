@@ -260,7 +260,13 @@ def equalities():
     documents = {kind: certificate.document for kind, certificate in proof.certificates.items()}
     _, other, _ = next(entry for entry in proofs() if entry[0] == "saddle n2 k2 d2")
     documents["saddle"] = other.certificates["saddle"].document
-    level = {"R_enclosure": 2.0**-12, "claims.hess_lipschitz_le": 128.0, "claims.curvature_le": -(2.0**-5), "claims.F_ge": 0.2, "claims.F_le": 0.3}
+    level = {
+        "R_enclosure": 2.0**-12,
+        "claims.hess_lipschitz_le": 128.0,
+        "claims.curvature_le": -(2.0**-5),
+        "claims.F_ge": 0.2,
+        "claims.F_le": 0.3,
+    }
     cases = {}
     for kind, table, base in (("minimum", minimum, SHORT), ("basin", basin, SHORT | BASIN), ("saddle", saddle, level)):
         for name, (edit, true) in table.items():
@@ -283,7 +289,10 @@ def hairs():
                     found = _hair(truth, x, margin, free, claim)
                     if found is not None:
                         hint = {**certificate.document["hint"], "precision": 64}
-                        edited = forged({**certificate.document, "hint": hint}, {key: found[key] for key in found if key not in FIXED})
+                        edited = forged(
+                            {**certificate.document, "hint": hint},
+                            {key: found[key] for key in found if key not in FIXED},
+                        )
                         cases[f"{point} {kind} {name}"] = edited
     return cases
 

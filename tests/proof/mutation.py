@@ -110,7 +110,9 @@ class _Sites(ast.NodeVisitor):
         if named:
             self.path.append(node.name)
         if isinstance(node, ast.FunctionDef):
-            self.balls.append(re.search(r"\barb\b|arb_mat|Derivatives|Near", ast.unparse(node.returns or ast.Constant(0))) is not None)
+            self.balls.append(
+                re.search(r"\barb\b|arb_mat|Derivatives|Near", ast.unparse(node.returns or ast.Constant(0))) is not None
+            )
         for field, value in ast.iter_fields(node):
             if field in ("annotation", "returns", "decorator_list", "type_comment"):
                 continue
@@ -119,7 +121,9 @@ class _Sites(ast.NodeVisitor):
                     continue
                 if isinstance(child, ast.Return) and child.value is not None and self.balls[-1]:
                     # the midpoint of a ball in place of the ball
-                    self.add(node, field, index, ast.Return(ast.Call(ast.Name("_middle", ast.Load()), [child.value], [])))
+                    self.add(
+                        node, field, index, ast.Return(ast.Call(ast.Name("_middle", ast.Load()), [child.value], []))
+                    )
                 self.add(node, field, index, *_changes(child))
                 self.visit(child)
         if isinstance(node, ast.FunctionDef):
@@ -285,6 +289,7 @@ class TooSlow(BaseException):
 
 def noticed_by(mutant: Mutant | None, cases: dict[str, Callable[[ModuleType], bool]]) -> str | None:
     """Return the first case that tells a mutant from the original, or None."""
+
     def alarm(*_: object) -> None:
         raise TooSlow
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from adversaries_convnet import PROBLEMS, conspiracies, forgeries, instance, malformed, reference, sealed, threshold
 

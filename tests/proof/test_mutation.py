@@ -1,92 +1,65 @@
-"""Mutation testing of the checker: every inequality dropped or weakened, one at a time, must be noticed.
+"""Mutation testing of the checker: whatever one change to its source does, a case of the battery notices it, or it is explained.
 
-A mutant (``mutants.py``) is a copy of ``proof/trusted`` with one piece of source replaced. It is killed when one of the
-certificates of ``adversaries.py`` or ``adversaries_convexity.py`` gets another verdict than it should, or one of the direct
-calls there fails. The replaced text must occur exactly once, so that a mutant cannot silently become a copy of the original.
+Every night all mutants run; every time a sample of them, which changes with the source but not with the day.
 """
 
-import importlib
-import shutil
-import sys
-from pathlib import Path
+import os
+import zlib
 
+import battery
+import mutation
 import pytest
+from explained import EXPLAINED, why
 
-import earnshaw.proof.trusted as original
-
-FOLDER = Path(original.__file__).parent
-
-
-@pytest.fixture
-def mutate(tmp_path, monkeypatch):
-    """Return a function that imports a mutated copy of the checker under a name of its own."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    names = []
-
-    def make(index, file, old, new):
-        name = f"mutated_checker_{index}"
-        folder = tmp_path / name
-        shutil.copytree(FOLDER, folder)  # with __pycache__: only the mutated file is compiled again
-        source = (folder / file).read_text()
-        assert source.count(old) == 1, f"{old!r} occurs {source.count(old)} times in {file}"
-        (folder / file).write_text(source.replace(old, new))
-        importlib.invalidate_caches()
-        names.append(name)
-        return importlib.import_module(name)
-
-    yield make
-    for name in list(sys.modules):
-        if name.partition(".")[0] in names:
-            del sys.modules[name]
-
-
-class Adversaries:
-    """Every case of every kind, and the calls that no certificate can make."""
-
-    def __init__(self, bad, good, calls):
-        self.bad, self.good, self.calls = bad, good, calls
-
-    def notices(self, name, checker):
-        """Whether a case tells a (mutated) checker from the original."""
-        if name in self.calls:
-            try:
-                return self.calls[name](checker) is not None
-            except Exception:
-                return True
-        return checker.check_bytes(self.good.get(name) or self.bad[name])[0] is (name in self.bad)
-
-    def find(self, checker):
-        """Return the name of the first case that notices a mutation, or None."""
-        return next((name for name in [*self.good, *self.calls, *self.bad] if self.notices(name, checker)), None)
+SHARE = 60  # one of so many mutants runs every time
 
 
 @pytest.fixture(scope="module")
-def cases(verdicts, convexity_verdicts, adversaries, convexity_adversaries, forger):
-    def part(checker, name):
-        return sys.modules[f"{checker.__name__}.{name}"]
-
-    calls = {
-        "call: calculus": lambda c: adversaries.calculus_holds(part(c, "balls"), part(c, "relu"), c.Rejected),
-        "call: reading": lambda c: adversaries.reading_holds(part(c, "reading"), forger),
-        "call: sums": lambda c: convexity_adversaries.sums_hold(part(c, "sums")),
-        "call: roundings": lambda c: convexity_adversaries.rounding_counts(part(c, "convexity")),
-    }
-    (bad, good), (worse, better) = verdicts, convexity_verdicts
-    return Adversaries(bad | worse, good | better, calls)
+def cases():
+    return battery.everything(walks=1)
 
 
-def test_an_unchanged_copy_is_not_noticed(mutate, cases):
-    copy = mutate("none", "relu_claims.py", "QED\n\nTHEOREM (basin)", "QED\n\nTHEOREM  (basin)")
-    assert cases.find(copy) is None
+def unexplained(chosen, cases):
+    """The mutants that nothing notices and nothing explains."""
+    concerning = {file: battery.concerning(file, cases) for file in mutation.FILES}
+    found = mutation.run(chosen, concerning, min(os.cpu_count() or 1, 16))
+    return [mutant.name for mutant, by in zip(chosen, found, strict=True) if by is None and why(mutant.name) is None]
 
 
+def test_the_checker_answers_every_case(cases):
+    """The battery itself: what is right in it does not come from the checker."""
+    checker = mutation.loaded(None)
+    assert [name for name, right in cases.items() if not right(checker)] == []
+    assert len(cases) > 2500
+
+
+def test_a_sample_of_the_mutants_is_noticed(cases):
+    chosen = [mutant for mutant in mutation.mutants() if zlib.crc32(mutant.name.encode()) % SHARE == 0]
+    assert len(chosen) > 25
+    assert unexplained([mutant for mutant in chosen if why(mutant.name) is None], cases) == []
+
+
+def test_mutants_are_made_of_every_file_and_every_kind_of_change():
+    names = [mutant.name for mutant in mutation.mutants()]
+    assert len(names) > 2500
+    for part in ("  =>  nothing", "  =>  not ", "  =>  True", "_middle(", ".lower()", "  (once)", "if False:"):
+        assert any(part in name for name in names), part
+    assert {name.split()[0] for name in names} == set(mutation.FILES)
+
+
+def test_every_explanation_fits_some_mutant_and_they_are_few():
+    names = [mutant.name for mutant in mutation.mutants()]
+    import re
+
+    for patterns in EXPLAINED.values():
+        for pattern in patterns:
+            assert any(re.match(pattern, name) for name in names), pattern
+    assert sum(why(name) is not None for name in names) < len(names) / 7
+
+
+@pytest.mark.nightly
 @pytest.mark.slow
-def test_no_mutant_survives(mutate, cases, mutants):
-    """Each mutant is noticed by the case that is recorded for it; should it not be, the message names one that does."""
-    missed = {}
-    for index, (name, (file, old, new, noticed_by)) in enumerate(mutants.items()):
-        checker = mutate(index, file, old, new)
-        if not cases.notices(noticed_by, checker):
-            missed[name] = f"not noticed by {noticed_by!r}, but by {cases.find(checker)!r}"
-    assert missed == {}
-    assert len(mutants) >= 180
+def test_every_mutant_is_noticed_or_explained(cases):
+    """The whole run; an explained mutant is run too, and counted."""
+    chosen = list(mutation.mutants())
+    assert unexplained(chosen, cases) == []

@@ -12,7 +12,8 @@ from earnshaw.proof.trusted.reading import (
     KINDS,
     LARGE_BYTES,
     MAX_BYTES,
-    MAX_COORDINATES,
+    MAX_PAIRS,
+    MAX_PRODUCTS,
     OBJECTIVE,
     Rejected,
     parse,
@@ -50,7 +51,10 @@ def test_the_documentation_names_every_key():
     text = DOCUMENT.read_text()
     assert FORMAT in text
     assert OBJECTIVE in text
-    assert str(MAX_COORDINATES) in text
+    assert MAX_PAIRS == 2**25
+    assert MAX_PRODUCTS == 2**41
+    assert "2^{25}" in text
+    assert "2^{41}" in text
     assert MAX_BYTES == 1 << 20
     assert "1 MiB" in text
     for kind, sections in KINDS.items():

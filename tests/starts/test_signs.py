@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.convnet_random import teachers
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.problems import ConvNet, RandomConvNets
-from earnshaw.starts.signs import SIGNS, FourSigns, SphereAndBall, sign_flips
+from earnshaw.starts.base import SIGNS, FourSigns, SphereAndBall, sign_flips
 
 LANES = np.arange(4000)
 

@@ -9,7 +9,7 @@ from earnshaw.landscapes import landscape
 from earnshaw.problems import Charges, Data, TwoLayer, standard_teacher
 from earnshaw.symmetry import FamilyRecord, canonical, pack, unpack
 from earnshaw.symmetry import families as group
-from earnshaw.symmetry.copies import describe
+from earnshaw.symmetry.assignment import describe
 
 PROBLEM = TwoLayer(standard_teacher(5), students=6)
 

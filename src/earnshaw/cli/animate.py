@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-import typer
-
-from earnshaw.cli.console import out, progress_bar, user_errors
-from earnshaw.cli.helping import examples
+from earnshaw.cli.console import progress_bar, say
+from earnshaw.cli.helping import argument, option
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.experiments.scenes import SweepScene
     from earnshaw.plots.movie import Progress
 
-EXAMPLES = examples(
+EXAMPLES = (
     "earnshaw animate saddle",
     "earnshaw animate all --quick                # a few frames of each",
     "earnshaw animate all --out docs/images      # those of the README",
 )
-
-
-class Scene(StrEnum):
-    """The choices of the argument."""
-
-    electrons = "electrons"
-    histogram = "histogram"
-    saddle = "saddle"
-    overview = "overview"
-    all = "all"
+Scene = Literal["electrons", "histogram", "saddle", "overview", "all"]
 
 
 def animate(
-    scene: Annotated[Scene, typer.Argument(metavar="|".join(Scene), help="What to show.")],
-    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the files go.")] = Path("out/animations"),
-    quick: Annotated[bool, typer.Option("--quick", help="Few frames and few runs: to see that it works.")] = False,
+    scene: Annotated[Scene, argument("|".join(get_args(Scene)), "What to show.")],
+    folder: Annotated[Path, option("Where the files go.", "--out", metavar="DIR")] = Path("out/animations"),
+    quick: Annotated[bool, option("Few frames and few runs: to see that it works.", "--quick")] = False,
 ) -> None:
     """Make short looping animations (GIF, and the last frame as PNG) of what is computed here and now.
 
@@ -44,20 +32,14 @@ def animate(
     come to rest, and a histogram fills up beside the paper's percentage. saddle: a proved minimum of six neurons is one
     no more when a neuron is added. overview: one still picture, PNG and SVG.
     """
-    with user_errors():
-        from earnshaw.numerics import remember_programs
+    from earnshaw.numerics import remember_programs
 
-        remember_programs()
-        makers = {
-            Scene.electrons: _electrons,
-            Scene.histogram: _histogram,
-            Scene.saddle: _saddle,
-            Scene.overview: _overview,
-        }
-        for name in makers if scene is Scene.all else [scene]:
-            with progress_bar(name.value) as progress:
-                words = makers[name](folder / name.value, quick, progress)
-            out.print(f"[bold]{folder / name.value}[/]: {words}", soft_wrap=True)
+    remember_programs()
+    makers = {"electrons": _electrons, "histogram": _histogram, "saddle": _saddle, "overview": _overview}
+    for name in makers if scene == "all" else [scene]:
+        with progress_bar(name) as progress:
+            words = makers[name](folder / name, quick, progress)
+        say(f"[bold]{folder / name}[/]: {words}", markup=True)
 
 
 def _electrons(path: Path, quick: bool, progress: Progress) -> str:
@@ -85,7 +67,7 @@ def _sweep(quick: bool) -> tuple[SweepScene, float]:
 
 
 def _histogram(path: Path, quick: bool, progress: Progress) -> str:
-    from earnshaw.plots.animations import sweep_movie
+    from earnshaw.plots.scenes import sweep_movie
 
     scene, printed = _sweep(quick)
     sweep_movie(scene, printed, path, frames=6 if quick else 90, progress=progress)
@@ -96,7 +78,7 @@ def _histogram(path: Path, quick: bool, progress: Progress) -> str:
 
 def _saddle(path: Path, quick: bool, progress: Progress) -> str:
     from earnshaw.experiments.scenes import split_scene
-    from earnshaw.plots.animations import saddle_movie
+    from earnshaw.plots.scenes import saddle_movie
 
     scene = split_scene(maps=3, resolution=21) if quick else split_scene()
     saddle_movie(scene, path, frames=8 if quick else 96, progress=progress)
@@ -108,9 +90,9 @@ def _saddle(path: Path, quick: bool, progress: Progress) -> str:
 
 def _overview(path: Path, quick: bool, progress: Progress) -> str:
     from earnshaw.experiments.scenes import shipped_minimum, split_scene
-    from earnshaw.plots.overview import ProvedMinimum, down, overview_figure
+    from earnshaw.plots.scenes import ProvedMinimum, down, overview_figure
     from earnshaw.proof import Certificate, check
-    from earnshaw.proof.shipped import shipped_certificate
+    from earnshaw.proof.certificate import shipped_certificate
 
     with shipped_certificate() as file:
         verified, document = check(file), Certificate.load(file).document

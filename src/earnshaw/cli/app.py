@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import animate, arena, demo, doctor, dynamics, fit, prove, report, reproduce, runs, sweep
-from earnshaw.cli.helping import Command, Group, examples
+from earnshaw.cli import animate, arena, demo, doctor, dynamics, fit, prove, reproduce, runs, sweep
+from earnshaw.cli.helping import Command, Group, option
 
 app = typer.Typer(
     cls=Group,
@@ -19,11 +19,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Does gradient descent find the network that made the data? If it stops elsewhere: where, how often, and is "
     "that proved?",
-    epilog=examples(
-        "earnshaw demo                  # then open out/report.html",
-        "earnshaw sweep -k 8 --prove    # 1000 runs with 8 neurons, and proofs",
-        "earnshaw sweep --help          # every command has help with examples",
-    ),
+    epilog="earnshaw demo                  # then open out/report.html\n"
+    "earnshaw sweep -k 8 --prove    # 1000 runs with 8 neurons, and proofs\n"
+    "earnshaw sweep --help          # every command has help with examples",
 )
 
 
@@ -35,9 +33,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
+    version: Annotated[bool, option("Print the version.", "--version", callback=_version, is_eager=True)] = False,
 ) -> None:
     pass
 
@@ -53,13 +49,13 @@ COMMANDS = (  # name, function, examples, group, one line
     ("prove", prove.prove, prove.PROVE_EXAMPLES, PROVE, "Prove that points are minima or saddles."),
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
     ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
-    ("report", report.report, report.EXAMPLES, SHOW, "Write a web page about a sweep."),
+    ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a sweep."),
     ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
     ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make the three animations of the README."),
 )
 
 for _name, _function, _examples, _group, _line in COMMANDS:
-    app.command(_name, cls=Command, epilog=_examples, rich_help_panel=_group, short_help=_line)(_function)
+    app.command(_name, cls=Command, epilog="\n".join(_examples), rich_help_panel=_group, short_help=_line)(_function)
 app.add_typer(
     runs.app, name="runs", cls=Group, rich_help_panel=SHOW, short_help="List, show and export what sweeps wrote."
 )

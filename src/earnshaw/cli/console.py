@@ -1,4 +1,4 @@
-"""What all commands share: errors as one sentence, JSON lines, a progress bar."""
+"""What all commands share: errors as one sentence, JSON lines, tables, a progress bar."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import contextlib
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -16,7 +16,8 @@ from rich.console import Console
 from earnshaw.errors import AccuracyWarning, InputError
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.table import Column
+    from rich.text import Text
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -50,9 +51,20 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-def say(text: str) -> None:
-    """Print a line of the results, whatever brackets it has."""
-    out.print(text, soft_wrap=True, markup=False)
+def say(text: str, markup: bool = False) -> None:
+    """Print a line of the results, whatever brackets it has; with ``markup`` these say what is bold."""
+    out.print(text, soft_wrap=True, markup=markup)
+
+
+def note(text: str) -> None:
+    """Say something to the person at the terminal, apart from the results."""
+    err.print(_plain(text), soft_wrap=True)
+
+
+def fail(text: str) -> NoReturn:
+    """Say which claim failed, and leave with the exit code that says so."""
+    note(text)
+    raise typer.Exit(CLAIM_FAILED)
 
 
 def spelled(text: str, plain: str) -> str:
@@ -64,25 +76,13 @@ def spelled(text: str, plain: str) -> str:
     return text
 
 
-@contextlib.contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """Say, when work that goes to a folder is interrupted, that the same command goes on with it."""
-    from earnshaw.experiments import Interrupted
-
-    try:
-        yield
-    except (Interrupted, KeyboardInterrupt):
-        note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-        raise typer.Exit(INTERRUPTED) from None
-
-
-def note(text: str) -> None:
-    """Say something to the person at the terminal, apart from the results."""
-    err.print(_plain(text), soft_wrap=True)
-
-
-def show_table(table: Table) -> None:
+def show_table(columns: Iterable[str | Column], rows: Iterable[Iterable[str | Text]], **look: Any) -> None:
     """Print a table: folded to the width of a terminal, and at the width it needs into a file or a pipe."""
+    from rich.table import Table
+
+    table = Table(*columns, box=None, **look)
+    for row in rows:
+        table.add_row(*row)
     if out.is_terminal:
         out.print(table)
     else:
@@ -97,26 +97,34 @@ def json_line(record: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def progress_bar(title: str) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar with the time left on standard error, if that is a terminal; yield the function that moves it."""
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def resumable(folder: Path) -> Iterator[None]:
+    """Keep compiled programs; when work that goes to a folder is interrupted, say that the same command goes on with it."""
+    from earnshaw.experiments import Interrupted
+    from earnshaw.numerics import remember_programs
+
+    remember_programs()
+    try:
+        yield
+    except (Interrupted, KeyboardInterrupt):
+        note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextlib.contextmanager
+def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[float, str], None]]:
+    """Show a bar with the time left on standard error, if that is a terminal; yield the function that moves it.
+
+    With a folder, to which the work goes, the work is :func:`resumable`.
+    """
+    from rich import progress
 
     columns = (
-        TextColumn("[bold]{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[what]}"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        *("[bold]{task.description}", progress.BarColumn(), progress.TaskProgressColumn(), "{task.fields[what]}"),
+        *(progress.TimeElapsedColumn(), "left", progress.TimeRemainingColumn()),
     )
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+    with (
+        resumable(folder) if folder else contextlib.nullcontext(),
+        progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
+    ):
         task = bar.add_task(title, total=1.0, what="")
         yield lambda share, what: bar.update(task, completed=share, what=what)

@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from earnshaw.cli.console import CLAIM_FAILED, INTERRUPTED, note, out, progress_bar, user_errors
-from earnshaw.cli.helping import examples
-from earnshaw.papers import PAPERS
+from earnshaw.cli.console import fail, progress_bar, resumable, say
+from earnshaw.cli.helping import option
+from earnshaw.papers import ERRATA, PAPERS
 
 if TYPE_CHECKING:
     from earnshaw.report import Section
 
-EXAMPLES = examples(
+EXAMPLES = (
     "earnshaw demo                  # then open out/report.html",
     "earnshaw demo --runs 200 --out tour",
 )
@@ -78,25 +76,18 @@ PIECES = (
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where everything goes.")] = Path("out"),
-    runs: Annotated[int, typer.Option(help="Random starts for each of k = n = 6..10.")] = 1000,
-    workers: Annotated[int | None, typer.Option(help="Worker threads (default: one a core).")] = None,
+    folder: Annotated[Path, option("Where everything goes.", "--out", metavar="DIR")] = Path("out"),
+    runs: Annotated[int, option("Random starts for each of k = n = 6..10.")] = 1000,
+    workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
 ) -> None:
     """Find spurious minima, prove them, check the proofs, reproduce a figure of each paper, and write a page about it.
 
     Takes a few minutes. Everything is kept in the folder, and finished runs and proofs are not computed again.
     """
-    with user_errors():
-        from earnshaw.experiments import Interrupted
-
-        try:
-            good = tour(folder, runs=runs, workers=workers)
-        except (Interrupted, KeyboardInterrupt):
-            note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-            raise typer.Exit(INTERRUPTED) from None
-        if not good:
-            note("something does not agree with the papers, or is not proved: see above and the page")
-            raise typer.Exit(CLAIM_FAILED)
+    with resumable(folder):
+        good = tour(folder, runs=runs, workers=workers)
+    if not good:
+        fail("something does not agree with the papers, or is not proved: see above and the page")
 
 
 def tour(
@@ -108,10 +99,8 @@ def tour(
     workers: int | None = None,
 ) -> bool:
     """Do what the demonstration does for these sizes k = n and pieces, and return whether all agrees and is proved."""
-    from earnshaw.numerics import remember_programs
     from earnshaw.report import Page, computed_with, write_page
 
-    remember_programs()
     begin = time.perf_counter()
     sections, good = _minima(folder, runs, sizes, workers)
     for number, piece in enumerate(pieces, 3):
@@ -125,16 +114,16 @@ def tour(
     page = folder / "report.html"
     foot = computed_with(folder / "demo" / f"sweep-{runs}")
     write_page(Page("earnshaw: what a few minutes show", lead, [*sections, *_closing()], foot), page)
-    out.print(f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", soft_wrap=True)
+    say(f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", markup=True)
     return good
 
 
 @contextmanager
 def _step(number: int, title: str) -> Iterator[None]:
-    out.print(f"[bold]{number}. {title}[/]")
+    say(f"[bold]{number}. {title}[/]", markup=True)
     begin = time.perf_counter()
     yield
-    out.print(f"   [dim]{time.perf_counter() - begin:.0f} s[/]")
+    say(f"   [dim]{time.perf_counter() - begin:.0f} s[/]", markup=True)
 
 
 def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) -> tuple[list[Section], bool]:
@@ -158,7 +147,7 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
             for line in spurious.compare_row(Item(spurious.PAPER, "demo"), row, result.summary)
         ]
         agreeing = sum(line.ok for line in compared)
-        out.print(f"   {agreeing} of {len(compared)} numbers agree with table 1 of {PAPERS[spurious.PAPER].cited}")
+        say(f"   {agreeing} of {len(compared)} numbers agree with table 1 of {PAPERS[spurious.PAPER].cited}")
     with _step(2, "Proofs in ball arithmetic, and the independent checker"):
         with progress_bar("prove") as progress:
             proofs = prove_sweep(results, place, workers, progress)
@@ -166,7 +155,7 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
             show_proofs(result, proved)
         checks = [check(path) for path in sorted((place / "certificates").glob("*.json"))]
         accepted = sum(result.verified for result in checks)
-        out.print(f"   {accepted} of {len(checks)} certificates are accepted by the checker")
+        say(f"   {accepted} of {len(checks)} certificates are accepted by the checker")
     printed = {row.problem.name: row.percent for row in rows}
     sections = sweep_sections(results, folder / "report.html", printed)
     words = (
@@ -190,7 +179,7 @@ def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tupl
             how = Reproduction(out=place, quick=True, workers=workers, progress=progress)
             compared = PAPERS[piece.paper].function(piece.item)(how)
         agreeing = sum(row.ok for row in compared)
-        out.print(f"   {agreeing} of {len(compared)} compared numbers agree")
+        say(f"   {agreeing} of {len(compared)} compared numbers agree")
     figures = [(place / f"{stem}.svg", caption) for stem, caption in piece.captions.items()]
     words = f"{PAPERS[piece.paper].cited}. {piece.words}"
     command = f"earnshaw reproduce {piece.paper} {piece.item}"
@@ -200,7 +189,6 @@ def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tupl
 
 def _closing() -> list[Section]:
     """Return the sections on errata and on how to go on."""
-    from earnshaw.papers.errata import ERRATA
     from earnshaw.report import Code, Section, Table, Text
 
     rows = [[PAPERS[erratum.paper].cited, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import Annotated
 
 import typer
 
-from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out
-from earnshaw.cli.helping import examples
+from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, say
+from earnshaw.cli.helping import option
 from earnshaw.errors import install_line
 
-EXAMPLES = examples("earnshaw doctor", "earnshaw doctor --json")
+EXAMPLES = ("earnshaw doctor", "earnshaw doctor --json")
 PACKAGES = ("earnshaw", "jax", "jaxlib", "numpy", "scipy", "python-flint", "optax", "diffrax", "matplotlib", "typer")
 EXTRAS = {  # extra -> package, use
     "parquet": ("pyarrow", "Parquet files"),
@@ -37,7 +37,7 @@ class Finding:
 
 
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object for each check, and nothing else.")] = False,
+    as_json: Annotated[bool, option("One JSON object for each check, and nothing else.", "--json")] = False,
 ) -> None:
     """Check that this installation works: versions, double precision, devices, disk, and a shipped certificate.
 
@@ -51,7 +51,7 @@ def doctor(
             json_line({"check": finding.name, "ok": finding.ok, "said": finding.said})
         else:
             out.print(f"{marks[finding.ok]} {finding.name:<22}", end="", soft_wrap=True)
-            out.print(finding.said, soft_wrap=True, markup=False)
+            say(finding.said)
     if not good:
         raise typer.Exit(CLAIM_FAILED)
     if not as_json:
@@ -68,11 +68,12 @@ def _findings() -> Iterator[Finding]:
         found = _version(package)
         said = f"{package} {found}" if found else f"optional, for {use}: {install_line(extra)}"
         yield Finding(f"extra {extra}", True if found else None, said)
-    yield _guarded("double precision", _float64)
-    yield _guarded("devices", _devices)
-    yield _guarded("disk here", _disk)
-    yield _guarded("a known loss", _landscape)
-    yield _guarded("a shipped certificate", _certificate)
+    checks = {"double precision": _float64, "devices": _devices, "disk here": _disk, "a known loss": _landscape}
+    for name, check in (checks | {"a shipped certificate": _certificate}).items():
+        try:
+            yield Finding(name, *check())
+        except Exception as error:  # a broken installation breaks anywhere; what it raises is what the check found
+            yield Finding(name, False, f"{type(error).__name__}: {error}")
 
 
 def _version(package: str) -> str | None:
@@ -80,14 +81,6 @@ def _version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def _guarded(name: str, check: Callable[[], tuple[bool, str]]) -> Finding:
-    """Run a check; whatever it raises is what it found."""
-    try:
-        return Finding(name, *check())
-    except Exception as error:  # a broken installation breaks anywhere
-        return Finding(name, False, f"{type(error).__name__}: {error}")
 
 
 def _float64() -> tuple[bool, str]:
@@ -134,7 +127,7 @@ def _certificate() -> tuple[bool, str]:
     import tempfile
 
     from earnshaw.proof import check
-    from earnshaw.proof.shipped import shipped_certificate
+    from earnshaw.proof.certificate import shipped_certificate
 
     with shipped_certificate() as path:
         result = check(path)

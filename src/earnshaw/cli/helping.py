@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from earnshaw.cli.console import user_errors
 from earnshaw.errors import nearest
 
 OPTIONS, COMMANDS, EXAMPLES = "Options", "Commands", "Examples"
@@ -16,9 +17,17 @@ UNBROKEN = "\N{NO-BREAK SPACE}"  # while lines are broken
 Rows = dict[str, list[tuple[str, str]]]
 
 
-def examples(*lines: str) -> str:
-    """Return the examples of a command, one a line, as the text that follows its options."""
-    return "\n".join(lines)
+def options(group: str | None = None) -> Callable[..., Any]:
+    """Return what declares an option of a group: by its help, its names if they are not the parameter's, and more."""
+    return lambda said, *names, **more: typer.Option(*names, help=said, rich_help_panel=group, **more)
+
+
+option = options()
+
+
+def argument(metavar: str, said: str, **more: Any) -> Any:
+    """Declare an argument by its name in the usage and its help."""
+    return typer.Argument(metavar=metavar, help=said, **more)
 
 
 class Command(TyperCommand):
@@ -45,6 +54,11 @@ class Command(TyperCommand):
                 word = getattr(error, "option_name", "").lstrip("-")
                 error.possibilities = [name for name in named if nearest(word, [name.lstrip("-")])]  # type: ignore[attr-defined]
             raise
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a mistake becomes a sentence."""
+        with user_errors():
+            return super().invoke(ctx)
 
 
 class Group(TyperGroup):
@@ -78,12 +92,8 @@ def _options(command: Any, ctx: Any) -> Rows:
 
 def _kind(names: str) -> str:
     """Return the names of an option with its kind in the usual form: ``--runs INT``, ``--stop early|paper``."""
-    return re.sub(r" <(.*?)>", lambda found: " " + (found[1] if "|" in found[1] else _short(found[1])), names)
-
-
-def _short(kind: str) -> str:
-    kind = kind.removesuffix(" range")
-    return {"int": "INT", "float": "FLOAT", "str": "TEXT", "path": "PATH", "list[Path]": "PATH"}.get(kind, kind)
+    short = {"int": "INT", "float": "FLOAT", "str": "TEXT", "path": "PATH", "list[Path]": "PATH"}
+    return re.sub(r" <(.*?)(?: range)?>", lambda found: f" {short.get(found[1], found[1])}", names)
 
 
 def _write(command: Any, ctx: Any, formatter: Any, groups: Rows) -> None:

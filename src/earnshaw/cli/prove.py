@@ -8,53 +8,41 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, json_line, note, out, progress_bar, user_errors
-from earnshaw.cli.helping import examples
+from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, fail, json_line, note, progress_bar, say
+from earnshaw.cli.helping import argument, option
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.experiments import Target
     from earnshaw.proof import Proof
 
-PROVE_EXAMPLES = examples(
+PROVE_EXAMPLES = (
     "earnshaw sweep -k 7 --out runs/seven",
     "earnshaw prove runs/seven --out certs",
     "earnshaw prove points.npz --out certs --json",
     "earnshaw prove points.npz --paper-chain",
     "earnshaw prove --filter w.npy --outputs a.npy --out certs",
 )
-CHECK_EXAMPLES = examples("earnshaw check certs", "earnshaw check runs/seven certs/*.json --json")
-EXPLAIN_EXAMPLES = examples("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json", "earnshaw explain certs")
+CHECK_EXAMPLES = ("earnshaw check certs", "earnshaw check runs/seven certs/*.json --json")
+EXPLAIN_EXAMPLES = ("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json", "earnshaw explain certs")
+SOURCE_HELP = "Run folders, or .npz files of points: an array weights, and optionally a teacher."
+FOLDER_HELP = "Folder for certificates; added to if it exists."
+FILTER_HELP = "Prove one convolutional network instead: its filter w*."
+OUTPUTS_HELP = "Its output weights a*, one for each patch."
+PRECISION_HELP = "Bits of the ball arithmetic (default: 128, or 256 with --filter)."
+CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
+Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
 
 
 def prove(
-    sources: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="SOURCE",
-            help="Run folders, or .npz files of points: an array weights, and optionally a teacher.",
-        ),
-    ] = None,
-    out_folder: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Folder for certificates; added to if it exists.")
-    ] = None,
-    filter_file: Annotated[
-        Path | None,
-        typer.Option("--filter", metavar="W.npy", help="Prove one convolutional network instead: its filter w*."),
-    ] = None,
-    outputs_file: Annotated[
-        Path | None, typer.Option("--outputs", metavar="A.npy", help="Its output weights a*, one for each patch.")
-    ] = None,
-    precision: Annotated[
-        int | None,
-        typer.Option(min=64, max=1024, help="Bits of the ball arithmetic (default: 128, or 256 with --filter)."),
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes (default: one a core when that pays).")] = None,
-    paper_chain: Annotated[
-        bool,
-        typer.Option("--paper-chain", help="Show what the first paper's own chain of bounds gives instead; no proof."),
-    ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per point, and nothing else.")] = False,
+    sources: Annotated[list[Path] | None, argument("SOURCE", SOURCE_HELP)] = None,
+    out_folder: Annotated[Path | None, option(FOLDER_HELP, "--out", metavar="DIR")] = None,
+    filter_file: Annotated[Path | None, option(FILTER_HELP, "--filter", metavar="W.npy")] = None,
+    outputs_file: Annotated[Path | None, option(OUTPUTS_HELP, "--outputs", metavar="A.npy")] = None,
+    precision: Annotated[int | None, option(PRECISION_HELP, min=64, max=1024)] = None,
+    workers: Annotated[int | None, option("Processes (default: one a core when that pays).")] = None,
+    paper_chain: Annotated[bool, option(CHAIN_HELP, "--paper-chain")] = False,
+    as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove with ball arithmetic what lies at points, and write certificates.
 
@@ -63,55 +51,49 @@ def prove(
     descent provably reaches it) and robust (for how different a teacher it survives). Of a convolutional network all
     stationary points are proved at once. Exit code 1 says that some point stayed inconclusive.
     """
-    with user_errors():
-        from earnshaw.experiments import prove_targets, targets
+    from earnshaw.experiments import prove_targets, targets
 
-        if (filter_file is None) != (outputs_file is None):
-            raise InputError("--filter and --outputs belong together; give the .npy files of both w* and a*")
-        if (filter_file is None) == (not sources):
-            raise InputError("give run folders or .npz files as SOURCE, or --filter and --outputs: one of the two")
-        points = [target for source in sources or [] for target in targets(source)]
-        if sources and not points:
-            raise InputError(
-                "there is nothing to prove: the sources hold no points (no run ended away from the global minimum)"
-            )
-        if paper_chain:
-            _paper_chain(points, as_json)
-            return
-        if out_folder is None:
-            raise InputError("certificates need a folder; use --out DIR")
-        try:
-            out_folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"cannot make the folder {out_folder} ({error.strerror}); choose another --out") from None
-        proofs: list[Proof] = []
-        with progress_bar("prove") as progress:
+    if (filter_file is None) != (outputs_file is None):
+        raise InputError("--filter and --outputs belong together; give the .npy files of both w* and a*")
+    if (filter_file is None) == (not sources):
+        raise InputError("give run folders or .npz files as SOURCE, or --filter and --outputs: one of the two")
+    points = [target for source in sources or [] for target in targets(source)]
+    if sources and not points:
+        raise InputError(
+            "there is nothing to prove: the sources hold no points (no run ended away from the global minimum)"
+        )
+    if paper_chain:
+        _paper_chain(points, as_json)
+        return
+    if out_folder is None:
+        raise InputError("certificates need a folder; use --out DIR")
+    try:
+        out_folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder {out_folder} ({error.strerror}); choose another --out") from None
+    proofs: list[Proof] = []
+    with progress_bar("prove") as progress:
 
-            def finished(stem: str, source: str, index: int, proof: Proof) -> None:
-                proofs.append(proof)
-                paths = proof.save_all(out_folder, stem)
-                if as_json:
-                    json_line(proof.report(source, index, next(iter(paths.values()), None)))
-                else:
-                    out.print(f"[bold]{stem}[/]  {proof.verdict.name}", soft_wrap=True)
-                    out.print(f"    {proof.words}", soft_wrap=True, markup=False)
-                progress(len(proofs) / max(len(points), 1), stem)
-
-            if filter_file is not None and outputs_file is not None:
-                finished(*_convnet(filter_file, outputs_file, precision))
+        def finished(stem: str, source: str, index: int, proof: Proof) -> None:
+            proofs.append(proof)
+            paths = proof.save_all(out_folder, stem)
+            if as_json:
+                json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                prove_targets(
-                    points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof)
-                )
-        undecided = sum(proof.main is None for proof in proofs)
-        if not as_json:
-            out.print(
-                f"{len(proofs) - undecided} of {len(proofs)} points decided; certificates in [bold]{out_folder}[/]",
-                soft_wrap=True,
-            )
-        if undecided:
-            note(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
-            raise typer.Exit(CLAIM_FAILED)
+                say(f"[bold]{stem}[/]  {proof.verdict.name}", markup=True)
+                say(f"    {proof.words}")
+            progress(len(proofs) / max(len(points), 1), stem)
+
+        if filter_file is not None and outputs_file is not None:
+            finished(*_convnet(filter_file, outputs_file, precision))
+        else:
+            prove_targets(points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof))
+    undecided = sum(proof.main is None for proof in proofs)
+    if not as_json:
+        decided = f"{len(proofs) - undecided} of {len(proofs)} points decided"
+        say(f"{decided}; certificates in [bold]{out_folder}[/]", markup=True)
+    if undecided:
+        fail(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
 
 
 def _convnet(filter_file: Path, outputs_file: Path, precision: int | None) -> tuple[str, str, int, Proof]:
@@ -147,10 +129,8 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
         ]
         if chain.radius is not None and chain.objective_ge is not None:
             numbers.append(f"within {shown(chain.radius, up=True)}, loss >= {shown(chain.objective_ge, up=False)}")
-        out.print(
-            f"[bold]{point.stem}[/]  the paper's chain {'holds' if chain.holds else 'does not hold'}", soft_wrap=True
-        )
-        out.print(f"    {', '.join(numbers)}", soft_wrap=True, markup=False)
+        say(f"[bold]{point.stem}[/]  the paper's chain {'holds' if chain.holds else 'does not hold'}", markup=True)
+        say(f"    {', '.join(numbers)}")
     note(
         "this is the first paper's own chain, with its errors (docs/errata.md), and not a proof; leave out --paper-chain to prove"
     )
@@ -159,38 +139,35 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
 
 
 def check(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Certificates, folders of them, or run folders that have some.")
-    ],
+    files: Files,
     limit: Annotated[
-        float, typer.Option(metavar="FACTOR", help="Check what costs up to so many times more than usual.")
+        float, option("Check what costs up to so many times more than usual.", "--limit", metavar="FACTOR")
     ] = 1.0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per file, and nothing else.")] = False,
+    as_json: Annotated[bool, option("One JSON object per file, and nothing else.", "--json")] = False,
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
 
     Exit code 0 only when every file is verified. The checker is the folder earnshaw/proof/trusted: copy it anywhere and
     run it with python -m.
     """
-    with user_errors():
-        from earnshaw.proof import check as check_file
+    from earnshaw.proof import check as check_file
 
-        code = 0
-        for given in files:
-            try:
-                found = _certificates(given)
-            except InputError as error:
-                note(f"error: {error}")
-                code = code or BAD_USAGE
-                continue
-            for path in found:
-                result = check_file(path, limit)
-                code = code if result.verified else CLAIM_FAILED
-                if as_json:
-                    json_line(result.report())
-                else:
-                    out.print(f"{path}: {result}", soft_wrap=True, markup=False)
-        raise typer.Exit(code)
+    code = FINE
+    for given in files:
+        try:
+            found = _certificates(given)
+        except InputError as error:
+            note(f"error: {error}")
+            code = code or BAD_USAGE
+            continue
+        for path in found:
+            result = check_file(path, limit)
+            code = code if result.verified else CLAIM_FAILED
+            if as_json:
+                json_line(result.report())
+            else:
+                say(f"{path}: {result}")
+    raise typer.Exit(code)
 
 
 def _certificates(given: Path) -> list[Path]:
@@ -205,22 +182,16 @@ def _certificates(given: Path) -> list[Path]:
     return found
 
 
-def explain(
-    files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Certificates, folders of them, or run folders that have some.")
-    ],
-    latex: Annotated[bool, typer.Option("--latex", help="Only the LaTeX.")] = False,
-) -> None:
+def explain(files: Files, latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False) -> None:
     """Say in words, and as LaTeX, which theorem a certificate proves (it is not checked by this command)."""
-    with user_errors():
-        from earnshaw.proof import explain as explain_file
+    from earnshaw.proof import explain as explain_file
 
-        paths = [path for given in files for path in _certificates(given)]
-        for path in paths:
-            explanation = explain_file(path)
-            if len(paths) > 1:
-                out.print(f"{'%' if latex else '#'} {path}", soft_wrap=True, markup=False)
-            if not latex:
-                out.print(explanation.words, soft_wrap=True, markup=False)
-                out.print()
-            out.print(explanation.latex, soft_wrap=True, markup=False)
+    paths = [path for given in files for path in _certificates(given)]
+    for path in paths:
+        explanation = explain_file(path)
+        if len(paths) > 1:
+            say(f"{'%' if latex else '#'} {path}")
+        if not latex:
+            say(explanation.words)
+            say("")
+        say(explanation.latex)

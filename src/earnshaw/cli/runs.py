@@ -1,29 +1,54 @@
-"""``earnshaw runs``: look at run folders."""
+"""``earnshaw runs`` and ``earnshaw report``: look at run folders."""
 
 from __future__ import annotations
 
+import csv
+import io
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.text import Text
 
-from earnshaw.cli.console import json_line, note, out, say, show_table, user_errors
-from earnshaw.cli.export import EXAMPLES, export_run
-from earnshaw.cli.helping import Command, examples
-from earnshaw.errors import InputError
+from earnshaw.cli.console import json_line, note, out, say, show_table
+from earnshaw.cli.helping import Command, argument, option
+from earnshaw.errors import InputError, need
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from earnshaw.experiments import Sweep, SweepResult
 
+REPORT_EXAMPLES = (
+    "earnshaw sweep -k 6..8 --prove --out runs/mine",
+    "earnshaw report runs/mine        # then open runs/mine/report.html",
+)
+ENDINGS = (".csv", ".parquet")
+FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the extra earnshaw[parquet]."
+FILE_HELP = "Where to write (default, CSV only: standard output)."
 app = typer.Typer(
     no_args_is_help=True,
     help="List, show and export the folders that sweeps wrote.",
-    epilog=examples("earnshaw runs list", "earnshaw runs show runs/mine", "earnshaw runs export runs/mine > runs.csv"),
+    epilog="earnshaw runs list\nearnshaw runs show runs/mine\nearnshaw runs export runs/mine > runs.csv",
 )
 
 
-def sweep_of(folder: Path) -> Sweep:
+def report(
+    folder: Annotated[Path, argument("RUN_FOLDER", "A folder that earnshaw sweep wrote.")],
+    page: Annotated[
+        Path | None, option("The page (default: RUN_FOLDER/report.html).", "--out", metavar="FILE.html")
+    ] = None,
+) -> None:
+    """Write one self-contained web page about a sweep: tables, figures, families, and what is proved."""
+    from earnshaw.report import sweep_page, write_page
+
+    path = page or folder / "report.html"
+    write_page(sweep_page(folder, path), path)
+    say(f"written: [bold]{path}[/]", markup=True)
+
+
+def _sweep_of(folder: Path) -> Sweep:
     """Return the sweep of a folder; a folder of another kind raises :class:`InputError`, which says what it holds."""
     from earnshaw.experiments import load_sweep
     from earnshaw.store import read_manifest
@@ -34,84 +59,71 @@ def sweep_of(folder: Path) -> Sweep:
     return load_sweep(folder)
 
 
-@app.command("list", cls=Command, epilog=examples("earnshaw runs list", "earnshaw runs list old/runs --json"))
+@app.command("list", cls=Command, epilog="earnshaw runs list\nearnshaw runs list old/runs --json")
 def list_runs(
-    root: Annotated[Path, typer.Argument(metavar="DIR", help="Where the run folders are.")] = Path("runs"),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per folder, and nothing else.")] = False,
+    root: Annotated[Path, argument("DIR", "Where the run folders are.")] = Path("runs"),
+    as_json: Annotated[bool, option("One JSON object per folder, and nothing else.", "--json")] = False,
 ) -> None:
     """List the run folders under a folder: what they compute, and how far they are."""
-    from rich.table import Table
-
     from earnshaw.store import read_manifest
 
-    with user_errors():
-        if not root.is_dir():
-            raise InputError(f"{root} is not a folder; sweeps go to runs/ unless --out says otherwise")
+    if not root.is_dir():
+        raise InputError(f"{root} is not a folder; sweeps go to runs/ unless --out says otherwise")
+    rows = []
+    for file in sorted(root.glob("*/manifest.json")):
+        folder = file.parent
+        try:
+            manifest = read_manifest(folder)
+        except InputError as error:
+            note(f"{error}")
+            continue
+        kind, seed, names = manifest["kind"], manifest["common"].get("seed"), list(manifest["settings"])
+        runs = sorted({part.get("runs", 0) for part in manifest["settings"].values()})
+        done = sum((folder / f"{name}.json").exists() for name in names)
+        if as_json:
+            line = {"folder": str(folder), "kind": kind, "settings": len(names), "finished": done}
+            json_line(line | {"runs": runs[-1] if runs else None, "seed": seed})
+        shown = (_span(names), _span(runs), "-" if seed is None else str(seed), f"{done}/{len(names)}")
+        rows.append(map(Text, (str(folder), kind, *shown)))
+    if rows and not as_json:
         titles = ("folder", "kind", "settings", "runs each", "seed", "finished")
-        table = Table(*titles, box=None, pad_edge=False, header_style="bold")
-        for file in sorted(root.glob("*/manifest.json")):
-            folder = file.parent
-            try:
-                manifest = read_manifest(folder)
-            except InputError as error:
-                note(f"{error}")
-                continue
-            settings = manifest["settings"]
-            names, runs = list(settings), sorted({part.get("runs", 0) for part in settings.values()})
-            done = sum((folder / f"{name}.json").exists() for name in names)
-            seed = manifest["common"].get("seed")
-            if as_json:
-                line = {"folder": str(folder), "kind": manifest["kind"], "settings": len(names), "finished": done}
-                json_line(line | {"runs": runs[-1] if runs else None, "seed": seed})
-                continue
-            shown = names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}" if names else "-"
-            many = f"{runs[0]}" if len(runs) == 1 else f"{runs[0]} .. {runs[-1]}" if runs else "-"
-            row = (
-                str(folder),
-                manifest["kind"],
-                shown,
-                many,
-                "-" if seed is None else str(seed),
-                f"{done}/{len(names)}",
-            )
-            table.add_row(*map(Text, row))
-        if not as_json:
-            if table.row_count:
-                show_table(table)
-            else:
-                say(f"no run folders in {root}")
+        show_table(titles, rows, pad_edge=False, header_style="bold")
+    elif not as_json:
+        say(f"no run folders in {root}")
 
 
-@app.command("show", cls=Command, epilog=examples("earnshaw runs show runs/mine"))
+def _span(values: list[Any]) -> str:
+    """Return the first and the last of some values."""
+    return " .. ".join(str(value) for value in (values if len(values) < 2 else (values[0], values[-1]))) or "-"
+
+
+@app.command("show", cls=Command, epilog="earnshaw runs show runs/mine")
 def show_run(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run folder.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per setting, and nothing else.")] = False,
+    folder: Annotated[Path, argument("DIR", "A run folder.")],
+    as_json: Annotated[bool, option("One JSON object per setting, and nothing else.", "--json")] = False,
 ) -> None:
     """Show the results of a run folder: of a sweep family by family, of other work number by number."""
     from earnshaw.experiments import finished_records
     from earnshaw.store import read_manifest
 
-    with user_errors():
-        records = finished_records(folder)
-        if not records:
-            note(f"{folder} has no finished setting yet; run the same command again to go on")
-        if as_json:
-            for record in records.values():
-                json_line({key: value for key, value in record.items() if key != "files"})
-        elif read_manifest(folder)["kind"] == "sweep":
-            for result in sweep_of(folder):
-                _show_result(result)
-        else:
-            for name, record in records.items():
-                out.print(Text(name, style="bold"))
-                for key, value in record.items():
-                    if isinstance(value, str | int | float):
-                        say(f"  {key}: {value:.10g}" if isinstance(value, float) else f"  {key}: {value}")
+    records = finished_records(folder)
+    if not records:
+        note(f"{folder} has no finished setting yet; run the same command again to go on")
+    if as_json:
+        for record in records.values():
+            json_line({key: value for key, value in record.items() if key != "files"})
+    elif read_manifest(folder)["kind"] == "sweep":
+        for result in _sweep_of(folder):
+            _show_result(result)
+    else:
+        for name, record in records.items():
+            out.print(Text(name, style="bold"))
+            for key, value in record.items():
+                if isinstance(value, str | int | float):
+                    say(f"  {key}: {value:.10g}" if isinstance(value, float) else f"  {key}: {value}")
 
 
 def _show_result(result: SweepResult) -> None:
-    from rich.table import Table
-
     summary = result.summary
     outcomes = ", ".join(f"{count} {name}" for name, count in summary.outcomes.items())
     heading = f"{summary.name.replace(',', '')} {summary.objective} {summary.optimizer}"
@@ -122,12 +134,66 @@ def _show_result(result: SweepResult) -> None:
         low, high = summary.spurious_interval
         of = f", of {summary.decided} decided" if summary.undecided else ""
         say(f"  spurious {summary.spurious_percent:.1f}% (95%: {low:.1f} - {high:.1f}){of}")
-    if summary.families:
-        table = Table("family", "runs", "objective", "smallest eigenvalue", box=None, header_style="bold")
-        for index, family in enumerate(summary.families):
-            numbers = f"{family.objective:.10f}", f"{family.min_eigenvalue:.6g}"
-            table.add_row(str(index), str(family.count), *numbers)
-        show_table(table)
+    rows = [
+        (str(index), str(family.count), f"{family.objective:.10f}", f"{family.min_eigenvalue:.6g}")
+        for index, family in enumerate(summary.families)
+    ]
+    if rows:
+        show_table(("family", "runs", "objective", "smallest eigenvalue"), rows, header_style="bold")
 
 
-app.command("export", cls=Command, epilog=EXAMPLES)(export_run)
+@app.command(
+    "export",
+    cls=Command,
+    epilog="earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet",
+)
+def export_run(
+    folder: Annotated[Path, argument("DIR", "The run folder of a sweep or an arena.")],
+    form: Annotated[Literal["csv", "parquet"] | None, option(FORMAT_HELP, "--format")] = None,
+    out_file: Annotated[Path | None, option(FILE_HELP, "--out", metavar="FILE")] = None,
+) -> None:
+    """Write one row for each run: optimiser, sizes, run, outcome, family, what is proved of that, and every number."""
+    from earnshaw.store import write_bytes
+
+    if out_file is not None and form is None and out_file.suffix not in ENDINGS:
+        raise InputError(f"--out {out_file} was given; end it with {' or '.join(ENDINGS)}, or say --format")
+    parquet = form == "parquet" or (form is None and out_file is not None and out_file.suffix == ".parquet")
+    if parquet:
+        need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
+        if out_file is None:
+            raise InputError("--format parquet writes a file; say which, for example --out runs.parquet")
+    table = _table(folder)
+    text = io.StringIO()
+    if not parquet:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+    if out_file is None:
+        sys.stdout.write(text.getvalue())
+    else:
+        write_bytes(out_file, _parquet(table) if parquet else text.getvalue().encode())
+        note(f"{len(table['run'])} runs in {out_file}")
+
+
+def _table(folder: Path) -> dict[str, list[Any]]:
+    """Return the columns of all finished settings of a run folder, one under the other."""
+    tables = [result.table() for result in _sweep_of(folder)]
+    if not tables:
+        raise InputError(f"{folder} has no finished setting yet; run the same command again to go on")
+    columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
+    for table in tables:
+        blank = [None] * len(table["run"])
+        for name, column in columns.items():
+            column += table[name].tolist() if name in table else blank
+    return columns
+
+
+def _parquet(table: Mapping[str, list[Any]]) -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    arrays = {name: pyarrow.array(values) for name, values in table.items()}
+    arrays["proved"] = arrays["proved"].cast(pyarrow.string())
+    sink = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.table(arrays), sink)
+    return sink.getvalue().to_pybytes()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-import typer
-
-from earnshaw.cli.sizes import paper_grid, student_sizes, teacher_sizes
+from earnshaw.cli.helping import options
 from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -20,7 +18,8 @@ if TYPE_CHECKING:
 Found = TypeVar("Found")
 
 # The groups of options in the help.
-PROBLEM, RUNS, CONV, RESULTS = "The problem", "The runs", "With --network conv", "Proofs, results, speed"
+PROBLEM, RUNS, CONV = options("The problem"), options("The runs"), options("With --network conv")
+RESULTS = options("Proofs, results, speed")
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
 ACTIVATIONS = (
@@ -33,6 +32,7 @@ OPTIMIZERS = (
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")
+PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
 
 
 def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
@@ -40,95 +40,67 @@ def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
     return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
 
 
-class Grid(StrEnum):
-    """The choices of ``--grid``."""
+Grid = Literal["paper"]
+Network = Literal["two-layer", "conv"]
+OutputWeights = Literal["fixed", "trainable"]
 
-    paper = "paper"
-
-
-class Network(StrEnum):
-    """The choices of ``--network``."""
-
-    two_layer = "two-layer"
-    conv = "conv"
-
-
-class Starts(StrEnum):
-    """The choices of ``--starts``."""
-
-    one = "one"
-    four = "four"
-
-
-class OutputWeights(StrEnum):
-    """The choices of ``--output-weights``."""
-
-    fixed = "fixed"
-    trainable = "trainable"
+K_HELP = "Teacher neurons, orthonormal and of length 1: 10, or a range 6..20."
+N_HELP = "Student neurons: 10, a range, or relative: k, k+1, k-2..k."
+TEACHER_HELP = "Your own teacher, one neuron a row, in place of -k."
+ACTIVATION_HELP = (
+    "relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf, or your own: "
+    "FILE.py:FUNCTION, MODULE:FUNCTION."
+)
+START_HELP = (
+    "Where runs begin: xavier (variance 1/k, the default), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy."
+)
+Teachers = Annotated[str | None, PROBLEM(K_HELP, "-k", metavar="K")]
+Students = Annotated[str, PROBLEM(N_HELP, "-n", metavar="N")]
+Dimension = Annotated[int | None, PROBLEM("Dimension of the inputs, k or more (default: k).", "-d", metavar="D")]
+TeacherFile = Annotated[Path | None, PROBLEM(TEACHER_HELP, metavar="FILE.npy")]
+ActivationName = Annotated[str, PROBLEM(ACTIVATION_HELP, metavar="NAME", autocompletion=begins(ACTIVATIONS))]
+Outputs = Annotated[OutputWeights, PROBLEM("Whether the student's output weights are 1, or learned too.")]
+StartName = Annotated[str | None, RUNS(START_HELP, metavar="NAME", autocompletion=begins(STARTS))]
+Seed = Annotated[int, RUNS("Root of all random numbers.")]
 
 
-Teachers = Annotated[
-    str | None,
-    typer.Option(
-        "-k",
-        metavar="K",
-        rich_help_panel=PROBLEM,
-        help="Teacher neurons, orthonormal and of length 1: 10, or a range 6..20.",
-    ),
-]
-Students = Annotated[
-    str,
-    typer.Option(
-        "-n",
-        metavar="N",
-        rich_help_panel=PROBLEM,
-        help="Student neurons: 10, a range, or relative: k, k+1, k-2..k.",
-    ),
-]
-Dimension = Annotated[
-    int | None,
-    typer.Option("-d", metavar="D", rich_help_panel=PROBLEM, help="Dimension of the inputs, k or more (default: k)."),
-]
-TeacherFile = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE.npy", rich_help_panel=PROBLEM, help="Your own teacher, one neuron a row, in place of -k."
-    ),
-]
-ActivationName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=PROBLEM,
-        autocompletion=begins(ACTIVATIONS),
-        help="relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf, or your own: "
-        "FILE.py:FUNCTION, MODULE:FUNCTION.",
-    ),
-]
-Outputs = Annotated[
-    OutputWeights,
-    typer.Option(rich_help_panel=PROBLEM, help="Whether the student's output weights are 1, or learned too."),
-]
-StartName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        rich_help_panel=RUNS,
-        autocompletion=begins(STARTS),
-        help="Where runs begin: xavier (variance 1/k, the default), normal:SCALE, sphere, or points (runs, n, d) in FILE.npy.",
-    ),
-]
-Seed = Annotated[int, typer.Option(rich_help_panel=RUNS, help="Root of all random numbers.")]
+def teacher_sizes(text: str) -> list[int]:
+    """Return the values of ``-k``: a number, or a range such as 6..20."""
+    match = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", text)
+    if match is None:
+        raise InputError(f"-k {text} was given; use a number such as 10, or a range such as 6..20")
+    sizes = list(range(int(match[1]), int(match[2] or match[1]) + 1))
+    if not sizes or sizes[0] < 1:
+        raise InputError(f"-k {text} was given; k must be at least 1, and a range must not be empty")
+    return sizes
+
+
+def student_sizes(text: str, teachers: int) -> list[int]:
+    """Return the values of ``-n`` for one k: a number, relative to k such as k+1, or a range of either such as k-2..k."""
+    size = r"(k(?:[+-]\d+)?|\d+)"
+    match = re.fullmatch(rf"{size}(?:\.\.{size})?", text)
+    if match is None:
+        raise InputError(
+            f"-n {text} was given; use a number such as 10, k, k+1, k-2, or a range such as 6..20 or k-2..k"
+        )
+    ends = (match[1], match[2] or match[1])
+    first, last = (teachers + int(end[1:] or 0) if end.startswith("k") else int(end) for end in ends)
+    sizes = list(range(first, last + 1))
+    if not sizes or sizes[0] < 1:
+        raise InputError(
+            f"-n {text} was given; for k = {teachers} it means {sizes or 'nothing'}, but n must be at least 1"
+        )
+    return sizes
 
 
 def two_layers(
     k: str | None,
     n: str,
-    teacher: Path | None = None,
-    grid: Grid | None = None,
-    d: int | None = None,
-    activation: str = "relu",
-    output_weights: OutputWeights = OutputWeights.fixed,
+    teacher: Path | None,
+    grid: Grid | None,
+    d: int | None,
+    activation: str,
+    output_weights: OutputWeights,
 ) -> list[Problem]:
     """Return the two-layer problems that these options mean; what makes no sense raises :class:`InputError`."""
     from earnshaw.problems import TwoLayer, standard_teacher
@@ -138,26 +110,23 @@ def two_layers(
         raise InputError("give exactly one of -k (for example -k 10), --teacher FILE.npy and --grid paper")
     if d is not None and k is None:
         raise InputError(f"-d {d} goes with -k only; a teacher from a file has its own dimension")
-    sigma, trained = named_activation(activation), output_weights is OutputWeights.trainable
-
-    def problem(matrix, students: int) -> Problem:
-        return TwoLayer(matrix, students=students, activation=sigma, trainable_output=trained)
-
-    if grid is not None:
-        return [problem(standard_teacher(a), b) for a, b in paper_grid()]
-    if k is not None:
-        return [problem(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
-    assert teacher is not None
-    if teacher.suffix != ".npy":
-        raise InputError(
-            f"--teacher {teacher} was given; save the matrix with numpy.save, one neuron a row, as a .npy file"
-        )
-    matrix = read_npy(teacher, "the teacher")
-    if matrix.ndim != 2 or 0 in matrix.shape:
-        raise InputError(
-            f"the teacher {teacher} has shape {matrix.shape}; give a matrix (neurons, dimension), one neuron a row"
-        )
-    return [problem(matrix, b) for b in student_sizes(n, matrix.shape[0])]
+    sigma, trained = named_activation(activation), output_weights == "trainable"
+    if teacher is not None:
+        if teacher.suffix != ".npy":
+            raise InputError(
+                f"--teacher {teacher} was given; save the matrix with numpy.save, one neuron a row, as a .npy file"
+            )
+        matrix = read_npy(teacher, "the teacher")
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise InputError(
+                f"the teacher {teacher} has shape {matrix.shape}; give a matrix (neurons, dimension), one neuron a row"
+            )
+        settings = [(matrix, b) for b in student_sizes(n, matrix.shape[0])]
+    elif k is not None:
+        settings = [(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
+    else:
+        settings = [(standard_teacher(a), b) for a, b in PAPER_GRID]
+    return [TwoLayer(matrix, students=b, activation=sigma, trainable_output=trained) for matrix, b in settings]
 
 
 def convolutional(k: str | None, p: int | None, ratio: float | None) -> list[Problem]:
@@ -173,11 +142,9 @@ def convolutional(k: str | None, p: int | None, ratio: float | None) -> list[Pro
 
 def only_for(network: Network, given: Mapping[str, object]) -> None:
     """Refuse options (name -> something true if it was given) that mean something for this network alone."""
-    names = [name for name, present in given.items() if present]
+    names = ", ".join(name for name, present in given.items() if present)
     if names:
-        raise InputError(
-            f"{', '.join(names)} is for --network {network.value} only; leave it out, or give that network"
-        )
+        raise InputError(f"{names} is for --network {network} only; leave it out, or give that network")
 
 
 def named_activation(given: str) -> Activation:
@@ -194,11 +161,11 @@ def named_optimizer(given: str) -> Descent:
     return _named(optimizer, given, OPTIMIZERS)
 
 
-def named_start(given: str) -> Start:
-    """Return the start of this name."""
+def named_start(given: str | None) -> Start | None:
+    """Return the start of this name, if one was given."""
     from earnshaw.starts import start
 
-    return _named(start, given, STARTS)
+    return None if given is None else _named(start, given, STARTS)
 
 
 def _named(find: Callable[[str], Found], given: str, choices: tuple[str, ...]) -> Found:

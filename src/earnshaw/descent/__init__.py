@@ -1,24 +1,25 @@
 """Descent: algorithms that move a batch of points downhill, and the verdict on where each one ended."""
 
 from earnshaw.descent.base import Descent, Evaluations
-from earnshaw.descent.descend import descend
-from earnshaw.descent.judges import BarrierJudge, BudgetJudge, Judge, NewtonJudge, Units, judge_for, suits
-from earnshaw.descent.lanes import Lanes, Snapshot, run_lanes
-from earnshaw.descent.ledger import Ledger
+from earnshaw.descent.judges import judge_for, suits
+from earnshaw.descent.judges.barrier import BarrierJudge
+from earnshaw.descent.judges.base import Judge
+from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.judges.newton import NewtonJudge, Units
+from earnshaw.descent.lanes import Lanes, Snapshot, descend, run_lanes
 from earnshaw.descent.newton.dense import settle
 from earnshaw.descent.newton.polish import Polished, polish
-from earnshaw.descent.optimizers.flow import Flow
-from earnshaw.descent.optimizers.gradient_descent import GradientDescent
-from earnshaw.descent.optimizers.hessian_descent import HessianDescent
+from earnshaw.descent.optimizers.first_order import (
+    Flow,
+    GradientDescent,
+    PerturbedDescent,
+    ProjectedDescent,
+    StochasticDescent,
+)
 from earnshaw.descent.optimizers.naming import descent_from_json, optimizer
-from earnshaw.descent.optimizers.newton_trust_region import NewtonTrustRegion
-from earnshaw.descent.optimizers.optax_descent import Optax
-from earnshaw.descent.optimizers.perturbed import PerturbedDescent
-from earnshaw.descent.optimizers.projected import ProjectedDescent
-from earnshaw.descent.optimizers.second_gd import SecondGD
-from earnshaw.descent.optimizers.stochastic import StochasticDescent
-from earnshaw.descent.outcomes import Outcome, Trace
-from earnshaw.descent.stopping import Stop, Stopping
+from earnshaw.descent.optimizers.own import Optax
+from earnshaw.descent.optimizers.second_order import HessianDescent, NewtonTrustRegion, SecondGD
+from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping, Trace
 
 __all__ = [
     "BarrierJudge",

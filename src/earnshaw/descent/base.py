@@ -32,20 +32,37 @@ class Descent(Protocol):
     Attributes
     ----------
     kind : what its record and its name begin with.
+    called : what messages say after the name of a setting; where it is given, all that are floats must be positive.
     numbers : the fields that are set, in this order, by the numbers after its name.
-    check_every : how many of its own steps a lane takes between two looks at it.
+    check_every : how many of its own steps a lane takes between two looks at it: the stop tests are made at multiples.
     """
 
     kind: ClassVar[str]
+    called: ClassVar[str | None] = None
     numbers: ClassVar[tuple[str, ...]] = ()
     check_every: int
+
+    def __post_init__(self) -> None:
+        """Refuse settings that must be positive numbers and are not."""
+        if self.called is None:
+            return
+        for name, default in self._defaults().items():
+            value = getattr(self, name)
+            if isinstance(default, float) and not (math.isfinite(value) and value > 0):
+                raise InputError(f"the {name}{self.called} is {value}; it must be a positive number")
+        if self.check_every < 1:
+            raise InputError(f"check_every is {self.check_every}; it must be at least 1")
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return {field.name: field.default for field in dataclasses.fields(cls)}  # pyright: ignore[reportArgumentType]
 
     @classmethod
     def named(cls, *numbers: float) -> Self:
         """Return the algorithm with the numbers that its name gives."""
-        settings = dict(zip(cls.numbers, numbers, strict=False))
-        whole = {field.name for field in dataclasses.fields(cls) if isinstance(field.default, int)}  # pyright: ignore[reportArgumentType]
-        return cls(**{name: int(x) if name in whole and x.is_integer() else x for name, x in settings.items()})
+        whole = {name for name, default in cls._defaults().items() if isinstance(default, int)}
+        settings = zip(cls.numbers, numbers, strict=False)
+        return cls(**{name: int(x) if name in whole and x.is_integer() else x for name, x in settings})
 
     @property
     def step_length(self) -> float | None:
@@ -70,25 +87,24 @@ class Descent(Protocol):
         ...
 
     def evaluations(self, state: Any, steps: np.ndarray) -> Evaluations:
-        """Return what these lanes have cost after so many steps: one gradient a step, unless told otherwise."""
-        return Evaluations(steps, np.zeros_like(steps))
+        """Return what these lanes have cost after so many steps: what the state counts as ``gradients`` and ``hessians``,
+        or one gradient a step and no Hessian where it does not."""
+        gradients, hessians = getattr(state, "gradients", steps), getattr(state, "hessians", np.zeros_like(steps))
+        return Evaluations(np.asarray(gradients), np.asarray(hessians))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings, with their defaults, as plain JSON data; floats are hexadecimal, so that none is rounded."""
-        settings: dict[str, Any] = {"kind": self.kind}
-        for field in dataclasses.fields(self):  # pyright: ignore[reportArgumentType]
-            value = getattr(self, field.name)
-            settings[field.name] = float(value).hex() if isinstance(field.default, float) else value
-        return settings
+        settings = {name: (getattr(self, name), default) for name, default in self._defaults().items()}
+        exact = {name: float(x).hex() if isinstance(usual, float) else x for name, (x, usual) in settings.items()}
+        return {"kind": self.kind, **exact}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
-        """Read the settings back; bad content raises :class:`InputError`. ``functions``: may a user's code be loaded?"""
-        fields = {field.name: field.default for field in dataclasses.fields(cls)}  # pyright: ignore[reportArgumentType]
-        if set(record) != {"kind", *fields}:
-            raise InputError(f"the record of the optimiser {cls.kind} needs the keys {['kind', *fields]}")
-        settings = {}
-        for name, default in fields.items():
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Read the settings back; bad content raises :class:`InputError`."""
+        settings = cls._defaults()
+        if set(record) != {"kind", *settings}:
+            raise InputError(f"the record of the optimiser {cls.kind} needs the keys {['kind', *settings]}")
+        for name, default in settings.items():
             try:
                 settings[name] = float.fromhex(record[name]) if isinstance(default, float) else record[name]
             except (TypeError, ValueError, OverflowError) as error:
@@ -96,16 +112,6 @@ class Descent(Protocol):
             if type(settings[name]) is not type(default):
                 raise InputError(f"the {name} of the optimiser {cls.kind} is {record[name]!r}, unlike {default!r}")
         return cls(**settings)
-
-
-def check_settings(descent: Descent, whose: str, *positive: str) -> None:
-    """Refuse settings that must be positive numbers and are not."""
-    for name in positive:
-        value = getattr(descent, name)
-        if not (math.isfinite(value) and value > 0):
-            raise InputError(f"the {name}{whose} is {value}; it must be a positive number")
-    if descent.check_every < 1:
-        raise InputError(f"check_every is {descent.check_every}; it must be at least 1")
 
 
 def follow(descent: Descent, landscape: Landscape, points: jax.Array, steps: int | jax.Array) -> Any:
@@ -123,3 +129,13 @@ def along(scale: jax.Array, like: jax.Array) -> jax.Array:
 def dots(first: jax.Array, second: jax.Array) -> jax.Array:
     """Return the inner products (lanes,) of points (lanes, *shape)."""
     return (first * second).reshape(first.shape[0], -1).sum(-1)
+
+
+def flat(landscape: Landscape, point: jax.Array) -> jax.Array:
+    """Return points with one axis for all parameters."""
+    return point.reshape(*point.shape[: point.ndim - len(landscape.shape)], -1)
+
+
+def norms(landscape: Landscape, gradient: jax.Array) -> jax.Array:
+    """Return the length of each lane's gradient."""
+    return jnp.linalg.norm(flat(landscape, gradient), axis=-1)

@@ -1,4 +1,4 @@
-"""Many descents at once: a block of lanes of fixed shape, in which a new lane takes the place of a decided one."""
+"""Many descents at once, from starts to fates: a block of lanes of fixed shape, in which a new one follows a decided one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Descent
+from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Judge, Look
-from earnshaw.descent.ledger import Ledger
-from earnshaw.descent.outcomes import Trace
+from earnshaw.descent.optimizers.first_order import GradientDescent
+from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping, Trace
+from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
+from earnshaw.problems import Problem
 
 STEP_MULTIPLE = 2  # padding to more would cost more steps than it saves compilations
 
@@ -99,7 +102,6 @@ class Tracing:
     """An observer that keeps the moments whose step count is a multiple of ``every``; 0 keeps none."""
 
     def __init__(self, every: int) -> None:
-        """Open an empty record."""
         self.every = every
         self.moments: dict[int, list[tuple[int, float, float, np.ndarray]]] = {}
 
@@ -108,10 +110,9 @@ class Tracing:
         if not self.every:
             return
         for lane in np.flatnonzero(snapshot.steps % self.every == 0):
-            run, step = int(snapshot.runs[lane]), int(snapshot.steps[lane])
+            run, step, report = int(snapshot.runs[lane]), int(snapshot.steps[lane]), snapshot.report
             if step == 0:
                 self.moments[run] = []
-            report = snapshot.report
             moment = step, report.value[lane], report.gradient_norm[lane], snapshot.points[lane].copy()
             self.moments[run].append(moment)
 
@@ -120,8 +121,7 @@ class Tracing:
         if not self.every:
             return None
         ordered = [(run, *moment) for run in sorted(self.moments) for moment in self.moments[run]]
-        run, step, value, norm, points = zip(*ordered, strict=True)
-        return Trace(np.array(run), np.array(step), np.array(value), np.array(norm), np.array(points))
+        return Trace(*map(np.array, zip(*ordered, strict=True)))
 
 
 @functools.partial(compiled, static_argnums=(0, 1))
@@ -156,7 +156,6 @@ class Block:
     """Lanes on their way: a block of device arrays, and the ledger of every lane."""
 
     def __init__(self, lanes: Lanes) -> None:
-        """Open the ledger; nothing is computed yet."""
         self.lanes, self.ledger = lanes, Ledger(lanes.starts)
         self.sizes = block_sizes(lanes.batch)
         self._advance = functools.partial(_advance, lanes.descent, lanes.judge.report)
@@ -227,11 +226,8 @@ class Block:
             self.local, points = self.local.padded(points, STEP_MULTIPLE)
         begun = _init(self.lanes.descent, self.local, points, book.scale[parked], self.keys[parked])
         if kept.size:
-            begun = jax.tree.map(
-                lambda old, new: np.concatenate([np.asarray(old)[kept], np.asarray(new)[kept.size :]]),
-                self.state,
-                begun,
-            )
+            old = jax.tree.map(lambda leaf: np.asarray(leaf)[kept], self.state)
+            begun = jax.tree.map(lambda old, new: np.concatenate([old, np.asarray(new)[kept.size :]]), old, begun)
         self.state = jax.tree.map(jnp.asarray, begun)
         self.slots = np.concatenate([lanes, np.full(size - lanes.size, -1)])
         return np.arange(kept.size, lanes.size)
@@ -242,3 +238,41 @@ class Block:
         cost, lanes = self.lanes.descent.evaluations(some, steps), self.slots[slots]
         self.ledger.gradients[lanes] += cost.gradients
         self.ledger.hessians[lanes] += cost.hessians
+
+
+def descend(
+    problem: Problem,
+    descent: Descent,
+    stopping: Stopping,
+    starts: np.ndarray,
+    lanes: np.ndarray,
+    batch: int,
+    seed: int = 0,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> tuple[Ledger, Trace | None, dict[str, np.ndarray]]:
+    """Run a student from every start ``(lanes, *shape)`` and say what became of each run; see :func:`run_lanes`.
+
+    Also returned is what the landscape has of each lane alone, such as its teacher. An optimiser with a constant step may
+    tremble about a minimum for ever. A run that is undecided at its step limit, but finite, is therefore finished by plain
+    gradient descent from where it stands, and gets the fate of that.
+    """
+    energy = lane_landscape(problem, seed, lanes)
+    own = energy.own_data()
+    energy, points, lift = energy.reduced(starts)
+
+    def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
+        judge = judge_for(problem, energy, chosen, limits)
+        place: Any = {"landscape": energy, "starts": points, "indices": lanes, "batch": batch, "seed": seed}
+        return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
+
+    ledger, trace = run(descent, stopping, points, lanes)
+    left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
+    if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
+        limits = Stopping(max_steps=stopping.max_steps)
+        finish, _ = run(GradientDescent(), limits, ledger.last_points[left], lanes[left])
+        for lane, place in enumerate(left.tolist()):
+            outcome = Outcome.from_code(int(finish.outcome[lane]))
+            end = finish.value[lane], finish.gradient_norm[lane]
+            ledger.close(place, finish.points[lane], ledger.last_points[place], *end, outcome)
+    ledger.points, ledger.last_points = lift(ledger.points), lift(ledger.last_points)
+    return ledger, trace, own

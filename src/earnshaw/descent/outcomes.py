@@ -1,14 +1,73 @@
-"""What became of a run, and the way it took."""
+"""When a run ends, and what became of it: the rules, the fates, the book of a batch, and the way each run took."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from enum import Enum
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from earnshaw.errors import InputError
+
 Array = NDArray[np.float64]
+
+
+class Stop(Enum):
+    """When a run ends; the value is the sentence that explains it."""
+
+    EARLY = "as soon as the value test or a Newton test makes the fate clear"
+    PAPER = "when every neuron's gradient norm is at most 1e-9"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopping:
+    """The limits of a run.
+
+    Attributes
+    ----------
+    rule : when a run ends; a name, ``early`` or ``paper``, will do.
+    max_steps : the step limit of a run.
+    max_halvings : a run that diverges starts again with half the step, at most this often.
+    trace : record the run every so many steps; 0 records nothing.
+    """
+
+    rule: Stop = Stop.EARLY
+    max_steps: int = 200_000
+    max_halvings: int = 10
+    trace: int = 0
+
+    def __post_init__(self) -> None:
+        """Read the rule's name, and refuse limits that nothing can keep."""
+        names = {rule.name.lower(): rule for rule in Stop}
+        rule = names.get(self.rule) if isinstance(self.rule, str) else self.rule
+        if not isinstance(rule, Stop):
+            raise InputError(f"the stop rule is {self.rule!r}; choose {' or '.join(map(repr, names))}")
+        object.__setattr__(self, "rule", rule)
+        if not (isinstance(self.max_steps, Integral) and self.max_steps >= 1):
+            raise InputError(f"the step limit is {self.max_steps!r}; it must be a whole number, at least 1")
+        object.__setattr__(self, "max_steps", int(self.max_steps))
+        if self.max_halvings < 0:
+            raise InputError(f"max_halvings is {self.max_halvings}; it must not be negative")
+        if self.trace < 0:
+            raise InputError(f"a trace every {self.trace} steps was asked for; use 1 or more, or 0 for none")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings with their defaults."""
+        return asdict(self) | {"rule": self.rule.name.lower()}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Stopping:
+        """Read the limits back; bad content raises :class:`InputError`."""
+        names = list(cls.__annotations__)
+        if not isinstance(record, Mapping) or set(record) != set(names):
+            raise InputError(f"the record of the stop rules needs the keys {names}")
+        if any(type(record[name]) is not int for name in names if name != "rule"):
+            raise InputError("the record of the stop rules holds a limit that is no whole number")
+        return cls(**record)
 
 
 class Outcome(Enum):
@@ -51,3 +110,38 @@ class Trace:
     value: Array
     gradient_norm: Array
     weights: Array
+
+
+class Ledger:
+    """What is known of every lane of a batch, on the host: how far it has come, and once it is closed, how it ended.
+
+    ``steps`` are those of the present attempt, ``wasted`` those of attempts that diverged; ``scale`` multiplies the
+    lane's steps; no Newton test is due before ``next_test``. The other arrays are those of
+    :class:`~earnshaw.experiments.Runs`.
+    """
+
+    def __init__(self, starts: np.ndarray) -> None:
+        lanes = len(starts)
+        self.starts, self.points, self.last_points = starts, starts.copy(), starts.copy()
+        self.steps, self.wasted, self.next_test = np.zeros((3, lanes), dtype=np.int64)
+        self.halvings, self.gradients, self.hessians = np.zeros((3, lanes), dtype=np.int64)
+        self.scale, self.by_value = np.ones(lanes), np.zeros(lanes, dtype=bool)
+        self.outcome = np.full(lanes, Outcome.UNDECIDED.code, dtype=np.int8)
+        self.value, self.gradient_norm = np.full((2, lanes), np.nan)
+
+    def close(
+        self, lane: int, point: np.ndarray, last: np.ndarray, value: float, gradient_norm: float, outcome: Outcome
+    ) -> None:
+        """Enter how a lane ended: the polished point, the last iterate, and the fate."""
+        self.points[lane], self.last_points[lane] = point, last
+        self.value[lane], self.gradient_norm[lane], self.outcome[lane] = value, gradient_norm, outcome.code
+
+    def restart(self, lane: int, max_halvings: int) -> bool:
+        """Send a diverged lane back to its start with half the step; return False when that was done too often."""
+        if self.halvings[lane] >= max_halvings:
+            return False
+        self.halvings[lane] += 1
+        self.scale[lane] /= 2
+        self.wasted[lane] += self.steps[lane]
+        self.steps[lane] = self.next_test[lane] = 0
+        return True

@@ -4,8 +4,7 @@ from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_are
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
-from earnshaw.experiments.engine import run
-from earnshaw.experiments.executors import Interrupted, Threads
+from earnshaw.experiments.engine import Interrupted, Threads, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting
@@ -15,44 +14,9 @@ from earnshaw.experiments.summary import Summary, families
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
-__all__ = [
-    "Arena",
-    "DataSets",
-    "DeepGrid",
-    "DeepTraining",
-    "Disagreement",
-    "Fit",
-    "Fitting",
-    "Interrupted",
-    "Measurement",
-    "Motion",
-    "Plan",
-    "Proved",
-    "Runs",
-    "Score",
-    "Setting",
-    "Summary",
-    "Sweep",
-    "SweepResult",
-    "Target",
-    "Threads",
-    "Trap",
-    "Work",
-    "best_of_four",
-    "dynamics",
-    "families",
-    "finished_records",
-    "fit",
-    "load",
-    "load_sweep",
-    "measure",
-    "prove_sweep",
-    "prove_targets",
-    "run",
-    "run_arena",
-    "run_plan",
-    "sweep",
-    "targets",
-    "train_grid",
-    "work_of",
-]
+__all__ = ["Interrupted", "Threads", "Work", "finished_records", "load", "run", "work_of"]
+__all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
+__all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
+__all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
+__all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
+__all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]

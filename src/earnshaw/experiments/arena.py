@@ -16,24 +16,20 @@ from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import MINIMA, families
 from earnshaw.experiments.sweep import SweepResult, run_plan
 from earnshaw.experiments.work import Progress, quiet
-from earnshaw.numerics import proportion_interval
+from earnshaw.numerics import percentage
 from earnshaw.problems import Problem
 from earnshaw.proof import prove_many
 from earnshaw.starts import Start
 from earnshaw.store import write_json
-from earnshaw.symmetry import Family
 
 
 @dataclass(frozen=True)
 class Score:
     """What one optimiser did on one problem; a line of ``earnshaw arena --json``.
 
-    Attributes
-    ----------
-    global_percent, global_interval : runs that reached the global minimum, with the 95% interval.
-    median_steps, median_gradients, median_hessians : what a run took until its fate was clear.
-    traps : how many runs ended in each family of minima, in the order of the arena's families.
-    agrees_percent : runs whose fate is that of the first optimiser's run from the same start.
+    ``global_interval`` is the 95% interval of the runs that reached the global minimum; medians are of what a run took
+    until its fate was clear; ``traps`` are the runs that ended in each of the arena's families of minima;
+    ``agrees_percent`` are those whose fate is that of the first optimiser's run from the same start.
     """
 
     optimizer: str
@@ -65,10 +61,6 @@ class Trap:
     verdict: str | None
     name: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain JSON data."""
-        return dataclasses.asdict(self)
-
 
 @dataclass(frozen=True)
 class Disagreement:
@@ -88,6 +80,15 @@ class Arena:
     scores: tuple[Score, ...]
     traps: tuple[Trap, ...]
     disagreements: tuple[Disagreement, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``arena.json`` says of it: no times."""
+        return {
+            "setting": self.problem.name,
+            "scores": [{key: value for key, value in s.to_json().items() if key != "seconds"} for s in self.scores],
+            "families": [dataclasses.asdict(trap) for trap in self.traps],
+            "disagreements": [dataclasses.asdict(row) for row in self.disagreements],
+        }
 
 
 def run_arena(
@@ -116,24 +117,16 @@ def run_arena(
         mine = {name: swept[f"{problem.name}-{label}"] for name, label in labels.items()}
         results.append(_compare(problem, mine, seed, prove, workers))
     if out is not None:
-        write_json(out / "arena.json", [_record(arena) for arena in results])
+        write_json(out / "arena.json", [arena.to_json() for arena in results])
     return results
-
-
-def _record(arena: Arena) -> dict[str, Any]:
-    return {
-        "setting": arena.problem.name,
-        "scores": [{key: value for key, value in s.to_json().items() if key != "seconds"} for s in arena.scores],
-        "families": [trap.to_json() for trap in arena.traps],
-        "disagreements": [dataclasses.asdict(row) for row in arena.disagreements],
-    }
 
 
 def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, prove: bool, workers: int | None) -> Arena:
     """Name every run's fate, the families counted over all optimisers together."""
     everyone = [result.runs for result in sweeps.values()]
     count = len(everyone[0])
-    found = _together(everyone, seed)
+    apart = [dataclasses.replace(runs, run=index * count + runs.run) for index, runs in enumerate(everyone)]
+    found = families(Runs.join(apart).where(*MINIMA), seed)  # members: the sweep's place times count, plus the run
     fates = np.array([[Outcome.from_code(code).name for code in runs.outcome] for runs in everyone], dtype=object)
     traps = np.zeros((len(everyone), len(found)), dtype=np.int64)
     for index, family in enumerate(found):
@@ -143,17 +136,14 @@ def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, pro
     same = fates == fates[0]
     verdicts: list[str | None] = [None] * len(found)
     if prove and problem.unprovable is None and problem.is_realisable:
-        proofs = prove_many(problem, [family.weights for family in found], workers=workers)
-        verdicts = [proof.verdict.name for proof in proofs]
+        points = [family.weights for family in found]
+        verdicts = [proof.verdict.name for proof in prove_many(problem, points, workers=workers)]
     scores = [
         _score(name, result, seed, tuple(traps[index].tolist()), 100 * float(same[index].mean()))
         for index, (name, result) in enumerate(sweeps.items())
     ]
-    names = list(sweeps)
-    rows = [
-        Disagreement(int(run), names[index], str(fates[index, run]), str(fates[0, run]))
-        for index, run in np.argwhere(~same)
-    ]
+    names, odd = list(sweeps), np.argwhere(~same)
+    rows = [Disagreement(int(run), names[index], str(fates[index, run]), str(fates[0, run])) for index, run in odd]
     described = [Trap(f.objective, f.min_eigenvalue, word, f.name) for f, word in zip(found, verdicts, strict=True)]
     return Arena(problem, tuple(scores), tuple(described), tuple(rows))
 
@@ -161,26 +151,17 @@ def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, pro
 def _score(name: str, result: SweepResult, seed: int, traps: tuple[int, ...], agrees: float) -> Score:
     runs = result.runs
     reached = int(np.sum(runs.outcome == Outcome.GLOBAL.code))
-    low, high = proportion_interval(reached, len(runs))
+    percent, interval = percentage(reached, len(runs))
     return Score(
         optimizer=name,
         sizes=runs.problem.sizes,
         runs=len(runs),
         seed=seed,
         outcomes=runs.outcomes,
-        global_percent=100 * reached / len(runs),
-        global_interval=(100 * low, 100 * high),
-        median_steps=float(np.median(runs.steps)),
-        median_gradients=float(np.median(runs.gradients)),
-        median_hessians=float(np.median(runs.hessians)),
+        global_percent=percent,
+        global_interval=interval,
         traps=traps,
         agrees_percent=agrees,
         seconds=result.seconds,
+        **{f"median_{name}": float(np.median(getattr(runs, name))) for name in ("steps", "gradients", "hessians")},
     )
-
-
-def _together(everyone: Sequence[Runs], seed: int) -> list[Family]:
-    """Group the minima of all sweeps; members are numbers of sweeps times the runs of each, plus the run."""
-    count = len(everyone[0])
-    apart = [dataclasses.replace(runs, run=index * count + runs.run) for index, runs in enumerate(everyone)]
-    return families(Runs.join(apart).where(*MINIMA), seed)

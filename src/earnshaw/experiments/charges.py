@@ -5,28 +5,34 @@ The paper's L and G are twice our energy F: its steps are twice as long on F, an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.newton.critical import critical_points
+from earnshaw.descent.newton.dense import critical_points
+from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_descent
-from earnshaw.descent.optimizers.projected import projected_descent
-from earnshaw.descent.optimizers.second_gd import second_gd
+from earnshaw.descent.optimizers.second_order import second_gd
 from earnshaw.landscapes import OnSphere, PairEnergy
 from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials import Hermite
-from earnshaw.potentials.radial import AlmostYukawa, Coulomb
+from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant
 from earnshaw.problems.charges import random_protons, spread
 
 CANDIDATES = 200
 
 
-def instances(dimension: int, protons: int, factor: float, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return protons (count, k, d) and charges (count, k) of Theorem 12's random instances, one a lane."""
+def instances(
+    dimension: int, protons: int, factor: float, count: int, seed: int, radius: float, **electrons: Any
+) -> tuple[np.ndarray, PairEnergy]:
+    """Return protons (count, k, d) of Theorem 12's random instances, one a lane, and the energy of electrons among them."""
     drawn = [random_protons(dimension, protons, factor, seed, lane) for lane in range(count)]
-    return np.stack([positions for positions, _ in drawn]), np.stack([charges for _, charges in drawn])
+    places, charges = map(np.stack, zip(*drawn, strict=True))
+    return places, PairEnergy.among(AlmostYukawa(dimension, 1.0, radius), places, charges, **electrons)
 
 
 def normals(shape: tuple[int, ...], seed: int, purpose: int) -> np.ndarray:
@@ -47,20 +53,12 @@ class Recovery:
 
 
 def recover(
-    dimension: int,
-    protons: int,
-    factor: float,
-    count: int,
-    seed: int,
-    radius: float = 0.5,
-    printed: bool = False,
+    dimension: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.5, printed: bool = False
 ) -> Recovery:
     """Run node-wise descent in the log domain, or Algorithm 3 as printed, on random instances (Theorem 17)."""
-    places, charges = instances(dimension, protons, factor, count, seed)
-    landscape = PairEnergy.among(AlmostYukawa(dimension, 1.0, radius), places, charges, students=protons)
+    places, landscape = instances(dimension, protons, factor, count, seed, radius, students=protons)
     candidates = spread(dimension, factor) * normals((count, protons, CANDIDATES, dimension), seed, 1)
-    run = nodewise_descent if printed else log_nodewise_descent
-    end = run(landscape, jnp.asarray(candidates))
+    end = (nodewise_descent if printed else log_nodewise_descent)(landscape, jnp.asarray(candidates))
     apart = np.linalg.norm(places[:, :, None] - np.asarray(end.positions)[:, None], axis=-1)
     return Recovery(apart.min(-1), float(np.mean(np.asarray(end.steps))))
 
@@ -77,20 +75,14 @@ def reach_one(
     dimension: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.5, step: float = 0.2
 ) -> Reach:
     """Run Algorithm 2 on G = L + |a|^2, started as in Lemma 22: one electron at 0 with its best charge (Theorem 12)."""
-    places, charges = instances(dimension, protons, factor, count, seed)
-    potential = AlmostYukawa(dimension, 1.0, radius)
-    landscape = PairEnergy.among(potential, places, charges, students=protons, regularisation=1.0)
+    places, landscape = instances(dimension, protons, factor, count, seed, radius, students=protons, regularisation=1.0)
     positions = spread(dimension, factor) * normals((count, protons, dimension), seed, 2)
     positions[:, 0] = 0.0
     moving = np.zeros((count, protons))
     moving[:, 0] = 0.5 * np.asarray(landscape.field(jnp.zeros((count, 1, dimension)))[0])[:, 0]
+    start = landscape.join(jnp.asarray(positions), jnp.asarray(moving))
     end = second_gd(
-        landscape,
-        landscape.join(jnp.asarray(positions), jnp.asarray(moving)),
-        max_steps=100_000,
-        step=2 * step,
-        gradient_threshold=0.5e-6,
-        curvature_threshold=0.5e-6,
+        landscape, start, max_steps=100_000, step=2 * step, gradient_threshold=0.5e-6, curvature_threshold=0.5e-6
     )
     apart = np.linalg.norm(np.asarray(end.point)[:, :, None, :-1] - places[:, None], axis=-1)
     return Reach(apart.min((1, 2)), np.asarray(end.steps))
@@ -113,9 +105,9 @@ def saddles(
 ) -> Saddles:
     """Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11)."""
     d = 3
-    places, charges = instances(d, protons, factor, count, seed)
-    potential = AlmostYukawa(d, 1.0, radius)
-    landscape = PairEnergy.among(potential, places, charges, students=electrons, regularisation=regularisation)
+    places, landscape = instances(
+        d, protons, factor, count, seed, radius, students=electrons, regularisation=regularisation
+    )
     start = np.empty((count, electrons, d))
     for lane in range(count):
         rng = np.random.default_rng([seed, lane, 3])
@@ -130,8 +122,7 @@ def saddles(
     found = 2 * np.asarray(end.gradient_norm) < TOLERANCES.critical_gradient  # of G = 2 F
     found &= (np.abs(moving).min(1) > 1e-3) & (apart.min((1, 2)) > radius)
     hessian = 2 * np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
-    blocks = hessian.reshape(-1, electrons, d + 1, electrons, d + 1)
-    traces = np.stack([np.trace(blocks[:, i, :d, i, :d], axis1=1, axis2=2) for i in range(electrons)], -1)
+    traces = np.trace(_own_blocks(hessian, electrons)[..., :d, :d], axis1=2, axis2=3)
     expected = -2 * (1 + regularisation) * moving[found] ** 2
     error = float(np.abs(traces / expected - 1).max()) if len(traces) else 0.0
     return Saddles(len(traces), error, np.linalg.eigvalsh(hessian)[:, 0] if len(traces) else np.zeros(0))
@@ -143,14 +134,14 @@ def coulomb_trace(dimension: int, count: int, seed: int) -> float:
     places = normals((count, k, dimension), seed, 4)
     landscape = PairEnergy.among(Coulomb(dimension), places, np.ones(k), student_output_weights=np.ones(k))
     point = normals((count, k, dimension), seed, 5)
-    blocks = np.asarray(landscape.hessian(jnp.asarray(point))).reshape(count, k, dimension, k, dimension)
-    worst = 0.0
-    for i in range(k):
-        block = blocks[:, i, :, i]
-        worst = max(
-            worst, float((np.abs(np.trace(block, axis1=1, axis2=2)) / np.linalg.norm(block, axis=(1, 2))).max())
-        )
-    return worst
+    own = _own_blocks(np.asarray(landscape.hessian(jnp.asarray(point))), k)
+    return float((np.abs(np.trace(own, axis1=2, axis2=3)) / np.linalg.norm(own, axis=(2, 3))).max())
+
+
+def _own_blocks(hessian: np.ndarray, electrons: int) -> np.ndarray:
+    """Return the diagonal blocks (lanes, n, width, width) of Hessians, one for each electron."""
+    width = hessian.shape[-1] // electrons
+    return np.einsum("niaib->niab", hessian.reshape(-1, electrons, width, electrons, width))
 
 
 @dataclass(frozen=True)
@@ -178,3 +169,60 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
         if there.all():
             break
     return Powers(count, int(there.sum()), float(1 - cosines.min()))
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Theorem 5: gradient flow on L/2 beside the dynamics of charges, each integrated on its own.
+
+    ``difference`` is their largest distance, at 50 times, for the dynamics under Phi, ``doubled_difference`` that under
+    2 Phi; ``speed_ratio`` is the speed under 2 Phi over that of the flow, at the start.
+    """
+
+    difference: float
+    doubled_difference: float
+    speed_ratio: float
+
+
+def integrate(
+    velocity: Callable[[jax.Array], jax.Array], start: jax.Array, times: jax.Array, tolerance: float = 1e-11
+) -> jax.Array:
+    """Return the solution (times, *shape) of an autonomous equation."""
+    import diffrax
+
+    solution = diffrax.diffeqsolve(
+        diffrax.ODETerm(lambda t, y, args: velocity(y)),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=times[-1],
+        dt0=None,
+        y0=start,
+        saveat=diffrax.SaveAt(ts=times),
+        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
+        max_steps=100_000,
+    )
+    assert solution.ys is not None
+    return solution.ys
+
+
+def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float = 20.0) -> Flows:
+    """Integrate both for random charges under the smooth variant S, and compare.
+
+    The flow takes the gradient of F = L/2 by automatic differentiation of the loss; the dynamics add up pair forces.
+    """
+    d = 3
+    places, charges = random_protons(d, protons, 0.25, seed)
+    moving = np.random.default_rng([seed, 0, 10]).uniform(-1, 1, electrons)
+    start = spread(d, 0.25) * np.random.default_rng([seed, 0, 11]).normal(size=(electrons, d))
+    potential = AlmostYukawa(d, 1.0, 0.5, Variant.S)
+    landscape = PairEnergy.among(potential, places, charges, student_output_weights=-moving)
+    times, start = jnp.linspace(0.0, until, 50), jnp.asarray(start)
+
+    def downhill(x: jax.Array) -> jax.Array:
+        return -jax.grad(landscape.value)(x)
+
+    flow = jax.jit(lambda x: integrate(downhill, x, times))(start)
+    charges_move = jax.jit(lambda x, factor: integrate(lambda y: factor * landscape.velocity(y), x, times))
+    single, double = charges_move(start, 1.0), charges_move(start, 2.0)
+    ratio = jnp.linalg.norm(2 * landscape.velocity(start)) / jnp.linalg.norm(downhill(start))
+    return Flows(float(jnp.abs(flow - single).max()), float(jnp.abs(flow - double).max()), float(ratio))

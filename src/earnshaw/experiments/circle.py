@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.optimizers.projected import projected_descent
+from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.landscapes import PairEnergy
-from earnshaw.landscapes import circle as on_circle
+from earnshaw.landscapes import charges as on_circle
 from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials.radial import Circle, turned
 
@@ -19,12 +19,8 @@ from earnshaw.potentials.radial import Circle, turned
 class CircleEnds:
     """The ends of gradient descent of k electrons among k protons, all of charge 1.
 
-    Attributes
-    ----------
-    runs : how many.
-    at_global : ends with an electron on every proton.
-    flat_pairs : ends where some electrons are on protons and the rest opposite each other in pairs: no electron can go
-        down alone, and a pair that turns together changes nothing.
+    ``at_global`` counts those with an electron on every proton, ``flat_pairs`` those where some electrons are on protons
+    and the rest opposite each other in pairs: no electron can go down alone, and a pair that turns together changes nothing.
     """
 
     runs: int
@@ -37,10 +33,8 @@ def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: i
 
     The step is one on the paper's L = 2 F.
     """
-    draws = [
-        np.random.default_rng([seed, lane, protons]).uniform(-math.pi, math.pi, (2, protons)) for lane in range(runs)
-    ]
-    fixed, start = np.stack(draws, 1)
+    rngs = [np.random.default_rng([seed, lane, protons]) for lane in range(runs)]
+    fixed, start = np.stack([rng.uniform(-math.pi, math.pi, (2, protons)) for rng in rngs], 1)
     energy = _energy(fixed)
     point = projected_descent(energy, jnp.asarray(start)[..., None], steps=steps, step=2 * step)
     for shorter in (10, 100):
@@ -73,23 +67,18 @@ def _explain(
         if not left:
             return [], {}
         first, rest = left[0], left[1:]
+        angle = electrons[first]
         for j in free:
-            if _gap(electrons[first], protons[j]) < reach:
-                deeper = search(rest, [other for other in free if other != j])
-                if deeper is not None:
-                    return deeper[0], deeper[1] | {first: protons[j]}
+            if _gap(angle, protons[j]) < reach and (deeper := search(rest, [other for other in free if other != j])):
+                return deeper[0], deeper[1] | {first: protons[j]}
         for second in rest:
-            if _gap(electrons[first], electrons[second] + math.pi) < 2 * reach:
-                deeper = search([other for other in rest if other != second], free)
-                if deeper is not None:
-                    angle = electrons[first]
-                    return [*deeper[0], (first, second)], deeper[1] | {first: angle, second: angle + math.pi}
+            opposite = _gap(angle, electrons[second] + math.pi) < 2 * reach
+            if opposite and (deeper := search([other for other in rest if other != second], free)):
+                return [*deeper[0], (first, second)], deeper[1] | {first: angle, second: angle + math.pi}
         return None
 
     found = search(list(range(len(electrons))), list(range(len(protons))))
-    if found is None:
-        return None
-    return found[0], np.array([found[1][i] for i in range(len(electrons))])
+    return found and (found[0], np.array([found[1][i] for i in range(len(electrons))]))
 
 
 def _flat_among(protons: np.ndarray, ends: list, turn: float = 1e-6) -> int:

@@ -1,25 +1,36 @@
-"""The best of four signs for convolutional networks of any sizes, which share one block in five coordinates."""
+"""Runs of the convolutional network of Du et al.: the best of four signs, the two phases of a run, and the lemmas along it."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_reduced import reduce_arrays
+from earnshaw.landscapes.convnet_lanes import reduce_arrays
+from earnshaw.numerics import compiled
 from earnshaw.problems import ConvNet
 from earnshaw.starts import SphereAndBall, sign_flips
 from earnshaw.threads import one_blas_thread
 
+Array = NDArray[np.float64]
+ROUNDING = 1e-13  # by which an inequality may fail without meaning it
+REACHED = 1e-10
+
 
 def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) -> NDArray[np.int8]:
-    """Return the outcome code of the best of the four signs of a random start, for each problem; p and k may differ."""
+    """Return the outcome code of the best of the four signs of a random start, for each problem.
+
+    Their p and k may differ: all share one block in five coordinates.
+    """
     reduced, points = [], []
     for problem, start in zip(problems, SphereAndBall().draw_many(problems, seed), strict=True):
         check_step(step, problem.patches, math.sqrt(problem.scale))
@@ -36,3 +47,163 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
         ledger, _ = run_lanes(work)
     best = np.argmin(np.where(np.isfinite(ledger.value), ledger.value, np.inf).reshape(-1, 4), axis=1)
     return ledger.outcome.reshape(-1, 4)[np.arange(len(problems)), best]
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What matters of runs at the steps ``step`` (moments,); the other arrays are (moments, lanes).
+
+    ``supplement`` is pi minus the angle, ``product`` a . a*, ``total`` the sum of a, ``length`` |v|.
+    """
+
+    landscape: ConvNetLandscape
+    step_length: float
+    step: NDArray[np.int64]
+    value: Array
+    angle: Array
+    supplement: Array
+    product: Array
+    total: Array
+    length: Array
+
+    @property
+    def spurious(self) -> NDArray[np.bool_]:
+        """Which runs were on the spurious side when they were left."""
+        return self.product[-1] < 0
+
+
+def follow(landscape: ConvNetLandscape, points: np.ndarray, step: float, steps: int, every: int = 1) -> Trajectory:
+    """Run Algorithm 1 from points (lanes, p + k) and record every so many steps, the start included."""
+    descent = GradientDescent(step=step)
+    moments = np.asarray(_follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every)))
+    return Trajectory(landscape, step, np.arange(steps // every + 1) * every, *moments)
+
+
+@functools.partial(compiled, static_argnums=(0, 3))
+def _follow(
+    descent: GradientDescent, landscape: ConvNetLandscape, points: jax.Array, count: int, every: jax.Array
+) -> jax.Array:
+    def seen(point: jax.Array) -> jax.Array:
+        way = landscape.angles(point)
+        total = jnp.sum(landscape.split(point)[1] * landscape.ones, -1)
+        value, product = landscape.value(point), landscape.product(point)
+        return jnp.stack([value, way.angle, way.supplement, product, total, way.length])
+
+    def moment(state, _):
+        state = jax.lax.fori_loop(0, every, lambda _, s: descent.advance(landscape, s), state)
+        return state, seen(state.point)
+
+    lanes = points.shape[0]
+    begun = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((lanes, 2), dtype=jnp.uint32))
+    _, later = jax.lax.scan(moment, begun, None, length=count)
+    return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0)
+
+
+@dataclass(frozen=True)
+class Phases:
+    r"""The two phases of one run (Theorem 3.1).
+
+    ``first`` is the step T1 at which :math:`\cos\varphi \ge 1/2` and :math:`a\cdot a^* \ge W|a^*|^2/2` for the first
+    time, and ``second`` the step T2 at which the loss is below :math:`10^{-10} W^2|a^*|^2`; None when it is not reached.
+    ``rate`` is the factor per step by which the loss falls at the end of the second phase, ``expected`` the factor
+    :math:`(1 - \eta\lambda)^2` of the smallest curvature at the global minimum,
+    :math:`\lambda = \min((\pi - 1)/2\pi,\ W^2|a^*|^2/2|v|^2)`.
+    """
+
+    first: int | None
+    second: int | None
+    rate: float | None
+    expected: float
+
+
+def phases(run: Trajectory, lane: int = 0) -> Phases:
+    """Find T1 and T2 in a run, and measure the rate of the second phase."""
+    scale, norm = _lane(run, "square", lane), _lane(run, "norm", lane)
+    strong = (np.cos(run.angle[:, lane]) >= 0.5) & (run.product[:, lane] >= norm * scale / 2)
+    low = run.value[:, lane] <= REACHED * norm**2 * scale
+    first, second = (int(run.step[np.argmax(mask)]) if mask.any() else None for mask in (strong, low))
+    slowest = min((math.pi - 1) / (2 * math.pi), norm**2 * scale / (2 * run.length[-1, lane] ** 2))
+    expected = (1 - run.step_length * slowest) ** 2
+    value = run.value[:, lane] / (norm**2 * scale)
+    late = (value <= 1e-6) & (value > 1e-14)
+    rate = float(np.exp(np.polyfit(run.step[late], np.log(value[late]), 1)[0])) if late.sum() > 2 else None
+    return Phases(first, second, rate, expected)
+
+
+def _lane(run: Trajectory, name: str, lane: int) -> float:
+    return float(np.broadcast_to(getattr(run.landscape, name), run.value.shape[1:])[lane])
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """One lemma along one run recorded at every step.
+
+    ``steps`` counts the steps at which its hypotheses hold; ``failed`` is the first step after which its conclusion does
+    not, whatever the hypotheses; ``violated`` the first at which it fails although they hold: a violation.
+    """
+
+    lemma: str
+    steps: int
+    failed: int | None
+    violated: int | None
+
+
+def monitors(run: Trajectory, lane: int = 0) -> tuple[Monitor, ...]:
+    r"""Check Lemmas 4.2-4.5 of Du et al. along a run that was recorded at every step.
+
+    4.2: the angle does not grow while :math:`a\cdot a^* > 0`. 4.3: :math:`a\cdot a^*` stays positive, as long as
+    :math:`0 \le S\,1\cdot a \le W S^2` and :math:`\varphi < \pi/2`. 4.4: :math:`S\,1\cdot a` stays at most
+    :math:`W S^2`. 4.5: :math:`\sin^2\varphi` shrinks by the factor :math:`1 - \eta\lambda\cos\varphi`,
+    :math:`\lambda = W(\pi - \varphi) a\cdot a^*/(2\pi|v|^2)`, while :math:`\eta\lambda \le \cos\varphi`.
+    """
+    eta, norm = run.step_length, _lane(run, "norm", lane)
+    aim = norm * _lane(run, "total", lane) ** 2
+    angle, product, length = run.angle[:, lane], run.product[:, lane], run.length[:, lane]
+    total = run.total[:, lane] * _lane(run, "total", lane)
+    pull = norm * run.supplement[:, lane] * product / (2 * math.pi * length**2)
+    sine, cosine = np.sin(angle) ** 2, np.cos(angle)
+    short = eta < 2 * math.pi / (_lane(run, "patches", lane) + math.pi - 1)
+    positive, below = product > 0, total <= aim * (1 + ROUNDING)
+    lemmas = {  # (hypotheses before the step, conclusion after it)
+        "4.2: the angle does not grow": (positive[:-1], angle[1:] <= angle[:-1] + ROUNDING),
+        "4.3: a . a* stays positive": ((positive & (total >= 0) & below & (angle < math.pi / 2))[:-1], positive[1:]),
+        "4.4: the sum of a stays below": (below[:-1] & short, below[1:]),
+        "4.5: the sine contracts": (
+            (positive & (eta * pull <= cosine))[:-1],
+            sine[1:] <= (1 - eta * cosine * pull)[:-1] * sine[:-1] + ROUNDING,
+        ),
+    }
+    return tuple(
+        Monitor(name, int(given.sum()), _first(run, ~holds), _first(run, given & ~holds))
+        for name, (given, holds) in lemmas.items()
+    )
+
+
+def _first(run: Trajectory, mask: NDArray[np.bool_]) -> int | None:
+    return int(run.step[1 + np.argmax(mask)]) if mask.any() else None
+
+
+@dataclass(frozen=True)
+class Hypotheses:
+    r"""Which theorem speaks of a start, lane by lane.
+
+    ``towards_global``: Theorem 3.1, :math:`a\cdot a^* > 0,\ |1\cdot a| \le |S| W,\ \varphi < \pi/2`.
+    ``towards_spurious``: Theorem 3.3, :math:`a\cdot a^* < 0,\ |1\cdot a| \le |S| W,\ g \le 1 - 2S^2/|a^*|^2`.
+    """
+
+    towards_global: NDArray[np.bool_]
+    towards_spurious: NDArray[np.bool_]
+
+
+def hypotheses(landscape: ConvNetLandscape, points: np.ndarray) -> Hypotheses:
+    """Say which theorem's hypotheses each start (lanes, p + k) satisfies, apart from a small step."""
+    return Hypotheses(*map(np.asarray, _hypotheses(landscape, jnp.asarray(points))))
+
+
+@compiled
+def _hypotheses(landscape: ConvNetLandscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
+    way, product = landscape.angles(points), landscape.product(points)
+    total = jnp.sum(landscape.split(points)[1] * landscape.ones, -1)
+    small = jnp.abs(total) <= jnp.abs(landscape.total) * landscape.norm * (1 + ROUNDING)
+    low = way.overlap <= 1 - 2 * landscape.total**2 / landscape.square
+    return (product > 0) & small & (way.angle < math.pi / 2), (product < 0) & small & low

@@ -6,13 +6,10 @@ import csv
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.rows import Rows
 from earnshaw.store import read_npz
-
-Array = NDArray[np.float64]
 
 
 def read_data(data: Path, labels: Path | None = None) -> Rows:
@@ -21,26 +18,22 @@ def read_data(data: Path, labels: Path | None = None) -> Rows:
     A CSV has one row for each sample and the label in its last column; a first line that is not numbers is a header.
     """
     if labels is not None:
-        rows = Rows.open(data, labels)
-    elif data.suffix == ".npz":
-        rows = _from_npz(data)
-    elif data.suffix in (".csv", ".txt"):
-        rows = _from_csv(data)
-    elif data.suffix == ".npy":
+        return Rows.open(data, labels)
+    if data.suffix == ".npz":
+        return _from_npz(data)
+    if data.suffix in (".csv", ".txt"):
+        return _from_csv(data)
+    if data.suffix == ".npy":
         raise InputError(f"{data} holds the inputs only; give the labels too: earnshaw fit x.npy y.npy")
-    else:
-        raise InputError(f"{data} has an unknown ending; give an .npz with x and y, two .npy files, or a .csv")
-    return rows
+    raise InputError(f"{data} has an unknown ending; give an .npz with x and y, two .npy files, or a .csv")
 
 
 def _from_npz(path: Path) -> Rows:
     arrays = read_npz(path)
-    missing = [name for name in ("x", "y") if name not in arrays]
+    missing = " and no array ".join(name for name in ("x", "y") if name not in arrays)
     if missing:
         held = ", ".join(arrays) or "nothing"
-        raise InputError(
-            f"{path} has no array {' and no array '.join(missing)} (it holds {held}); save x (n, d) and y (n,)"
-        )
+        raise InputError(f"{path} has no array {missing} (it holds {held}); save x (n, d) and y (n,)")
     return Rows.of(arrays["x"], arrays["y"])
 
 
@@ -52,8 +45,8 @@ def _from_csv(path: Path) -> Rows:
         raise InputError(f"cannot read {path} ({error.strerror})") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} is not a CSV file ({error})") from None
-    if lines and not _numeric(lines[0][1]):
-        lines = lines[1:]  # a header
+    if lines and all(text.strip() and _number(text) is None for text in lines[0][1]):
+        lines = lines[1:]  # a header, which has no numbers and no missing ones
     if not lines:
         raise InputError(f"{path} has no rows of numbers; give one row for each sample, the label last")
     width = len(lines[0][1])
@@ -66,39 +59,25 @@ def _from_csv(path: Path) -> Rows:
                 f"line {number} of {path} has {len(row)} columns where the first has {width}; make them equal"
             )
         for column, text in enumerate(row):
-            table[index, column] = _number(path, number, column, text)
+            where, value = f"line {number}, column {column + 1} of {path}", _number(text)
+            if text.strip().lower() in ("", "na", "nan", "null", "none", "?"):
+                raise InputError(f"{where} is missing; remove or fill such rows")
+            if value is None:
+                raise InputError(f"{where} is {text.strip()!r}, which is not a number")
+            table[index, column] = value
     return Rows(table[:, :-1], table[:, -1])
 
 
-def _numeric(row: list[str]) -> bool:
-    """Whether a line holds numbers, missing ones included; a header has none."""
-    return not row or any(_is_number(text) or not text.strip() for text in row)
-
-
-def _is_number(text: str) -> bool:
+def _number(text: str) -> float | None:
     try:
-        float(text)
+        return float(text)
     except ValueError:
-        return False
-    return True
-
-
-def _number(path: Path, line: int, column: int, text: str) -> float:
-    if text.strip().lower() in ("", "na", "nan", "null", "none", "?"):
-        raise InputError(f"line {line}, column {column + 1} of {path} is missing; remove or fill such rows")
-    if not _is_number(text):
-        raise InputError(f"line {line}, column {column + 1} of {path} is {text.strip()!r}, which is not a number")
-    return float(text)
+        return None
 
 
 def looks_standard_normal(rows: Rows) -> bool:
     """Whether means and covariances are near those of standard normal inputs, which the tensor method assumes."""
-
-    def part(x: Array, y: Array) -> tuple[Array, Array]:
-        del y
-        return x.sum(0), x.T @ x
-
-    total, square = rows.total(part)
+    total, square = rows.total(lambda x, y: (x.sum(0), x.T @ x))
     if not np.isfinite(square).all():
         return True  # validation will say what is wrong with them
     mean = total / len(rows)

@@ -25,17 +25,10 @@ from earnshaw.store import Arrays, read_sealed
 class DeepTraining:
     """How students are trained: Adam on fresh samples, for so many teachers at once.
 
-    Attributes
-    ----------
-    teachers : how many random teachers, each with its own student.
-    steps : steps of Adam.
-    samples : fresh inputs for each step.
-    rate : the rate of Adam.
-    last : what the rate is multiplied with for the last fifth of the steps.
-    dimension : the dimension of the inputs, the same for every width.
-    balanced : whether students start from N(0, 1/inputs) in place of N(0, 1).
-    tests : fresh inputs on which the error is measured.
-    records : how often on the way the test error is measured.
+    Each of the random ``teachers`` has its own student, which takes ``steps`` of Adam at this ``rate``, times ``last`` for
+    the last fifth of them, with ``samples`` fresh inputs each, of the same ``dimension`` for every width. Students start
+    from N(0, 1), ``balanced`` ones from N(0, 1/inputs). ``records`` times on the way the error is measured on ``tests``
+    fresh inputs.
     """
 
     teachers: int = 16
@@ -84,7 +77,7 @@ class DeepGrid(Work):
     kind: ClassVar[str] = "deep"
     result: ClassVar[type] = DeepResult
 
-    networks: tuple[DeepTanh, ...]
+    settings: tuple[DeepTanh, ...]
     training: DeepTraining
 
     @property
@@ -96,7 +89,7 @@ class DeepGrid(Work):
     def parts(self) -> dict[str, dict[str, Any]]:
         """One setting for each network, with its teachers as runs."""
         runs = self.training.teachers
-        return {x.name: {"identity": {"problem": x.to_json()}, "runs": runs, "plan": {}} for x in self.networks}
+        return {x.name: {"identity": {"problem": x.to_json()}, "runs": runs, "plan": {}} for x in self.settings}
 
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
@@ -104,17 +97,27 @@ class DeepGrid(Work):
         networks = tuple(problem_from_json(part["identity"]["problem"]) for part in parts.values())
         return cls(networks, decode(DeepTraining, common))
 
-    def _network(self, name: str) -> DeepTanh:
-        return next(network for network in self.networks if network.name == name)
-
     def pieces(self, name: str) -> list[Piece]:
         """Return the one piece: all teachers share a program."""
-        network = self._network(name)
+        network = self.by_name[name]
         return [Piece(name, 0, self.training.teachers, network.depth * (network.width + 5.0) ** 2)]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Train one student for each teacher."""
-        return pack(train(self._network(piece.setting), self.training, context.progress))
+        """Train one student for each teacher; lane i depends on the seed and i alone."""
+        network, training = self.by_name[piece.setting], self.training
+        split = jax.vmap(jax.random.split)(lane_keys(training.seed, np.arange(training.teachers)))
+        draw = functools.partial(deep.random_weights, network)
+        teachers = jax.vmap(draw)(split[:, 0])
+        weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])
+        moments = _adam(training).init(weights)
+        errors = []
+        for record in range(training.records):
+            inputs, tests = _inputs(network, training, record)
+            weights, moments, error = _stretch(training, (weights, moments), teachers, inputs, tests)
+            errors.append(np.asarray(error, dtype=np.float64))
+            context.progress((record + 1) / training.records, network.name)
+        steps = training.steps // training.records * np.arange(1, training.records + 1)
+        return pack(DeepResult(network.depth, network.width, steps, np.stack(errors)))
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> list[DeepResult]:
@@ -127,9 +130,8 @@ def train_grid(
 ) -> list[DeepResult]:
     """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
     grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
-    run(grid, out, workers=1, progress=progress)
-    trained = {(result.depth, result.width): result for result in DeepGrid.load(out)}
-    return [trained[size] for size in sizes]
+    done = run(grid, out, workers=1, progress=progress)
+    return [unpack(DeepResult, done[network.name].arrays()) for network in grid.settings]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,21 +171,3 @@ def _stretch(training: DeepTraining, state: Any, teachers: Any, inputs: jax.Arra
 
     (weights, moments), _ = jax.lax.scan(step, state, inputs)
     return weights, moments, jax.vmap(deep.error)(weights, teachers, tests)
-
-
-def train(network: DeepTanh, training: DeepTraining, progress: Progress = quiet) -> DeepResult:
-    """Train one student for each teacher and return the errors on the way; lane i depends on the seed and i alone."""
-    lanes = lane_keys(training.seed, np.arange(training.teachers))
-    split = jax.vmap(lambda key: jax.random.split(key))(lanes)
-    draw = functools.partial(deep.random_weights, network)
-    teachers = jax.vmap(draw)(split[:, 0])
-    weights = jax.vmap(functools.partial(draw, balanced=training.balanced))(split[:, 1])
-    moments = _adam(training).init(weights)
-    errors = []
-    for record in range(training.records):
-        inputs, tests = _inputs(network, training, record)
-        weights, moments, error = _stretch(training, (weights, moments), teachers, inputs, tests)
-        errors.append(np.asarray(error, dtype=np.float64))
-        progress((record + 1) / training.records, network.name)
-    steps = training.steps // training.records * np.arange(1, training.records + 1)
-    return DeepResult(network.depth, network.width, steps, np.stack(errors))

@@ -26,16 +26,10 @@ from earnshaw.store import Arrays
 
 @dataclass(frozen=True, kw_only=True)
 class Integration:
-    """How the equations are solved.
+    """How the equations are solved, and which times are stored: 0, and others spaced geometrically from ``first`` on.
 
-    Attributes
-    ----------
-    until : the last time.
-    first : the first time after 0 that is stored; times are spaced geometrically.
-    stored : how many times are stored.
-    capture : an electron this close to a proton that attracts it has reached it, and stays there.
-    tolerance : relative and absolute error allowed in each step.
-    max_steps : the most steps between two captures.
+    An electron within ``capture`` of a proton that attracts it has reached it, and stays there. ``tolerance`` is the
+    relative and absolute error allowed in each step, ``max_steps`` the most steps between two captures.
     """
 
     until: float = 1e5
@@ -50,9 +44,8 @@ class Integration:
         if not 0 < self.first < self.until < math.inf:
             raise InputError(f"times from {self.first} to {self.until} were asked for; both must be positive, in order")
         if self.stored < 2 or self.max_steps < 1:
-            raise InputError(
-                f"{self.stored} stored times and {self.max_steps} steps were asked for; use 2 and 1 or more"
-            )
+            asked = f"{self.stored} stored times and {self.max_steps} steps were asked for"
+            raise InputError(f"{asked}; use 2 and 1 or more")
         if not (self.capture > 0 and 0 < self.tolerance < 1):
             raise InputError("the capture distance and the tolerance must be positive, the tolerance below 1")
 
@@ -128,15 +121,60 @@ class Motion(Work):
             raise InputError(f"the dynamics run in R^d; the law {problem.law.name} lives on the sphere")
         start = np.asarray(self.start, dtype=np.float64)
         if start.shape != problem.shape or not np.isfinite(start).all():
-            raise InputError(
-                f"the start has shape {start.shape}; this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
-            )
+            needed = f"this problem needs finite numbers ({problem.electrons}, {problem.dimension})"
+            raise InputError(f"the start has shape {start.shape}; {needed}")
         charge_energy(problem)  # a law that this dimension does not have raises here, before a folder is made
         object.__setattr__(self, "start", start)
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Follow the electrons."""
-        return pack(follow(self.problem, self.start, self.integration, context))
+        """Integrate from capture to capture; each stretch is a stage that the context keeps."""
+        problem, start, integration = self.problem, self.start, self.integration
+        landscape = charge_energy(problem)
+        electrons, protons, moving = problem.electrons, problem.protons, np.asarray(problem.electron_charges)
+        begin, positions = 0.0, start
+        captures: list[Capture] = []
+        times, path = [np.zeros(1)], [start[None]]
+        while True:
+            free = ~np.isin(np.arange(electrons), [c.electron for c in captures])
+            site = problem.proton_charges.copy()
+            for c in captures:
+                site[c.proton] -= moving[c.electron]
+            reachable = free[:, None] & (moving[:, None] * site > 1e-12)
+
+            def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
+                return {
+                    name: np.asarray(x) for name, x in _segment(landscape, integration, *map(jnp.asarray, now)).items()
+                }
+
+            if context.cancelled():
+                raise InterruptedError("the motion was cancelled")
+            stretch = context.keep(len(captures), stretch_on)
+            end, last = float(stretch["end"]), stretch["last"]
+            if not (np.isfinite(end) and np.isfinite(last).all()):
+                raise InputError(
+                    f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
+                    "allow more steps, a larger tolerance or an earlier end"
+                )
+            keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
+            distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
+            electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
+            reached = bool(distance[electron, proton] <= 2 * integration.capture)
+            positions = last.copy()
+            if reached:
+                positions[electron] = protons[proton]
+                captures.append(Capture(int(electron), int(proton), end))
+            times += [stretch["times"][keep], [end]]
+            path += [stretch["positions"][keep], positions[None]]
+            begin = end
+            share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
+            context.progress(share, f"{len(captures)} reached")
+            if not reached or end >= integration.until or len(captures) == electrons:
+                break
+        moments, everywhere = np.concatenate(times), np.concatenate(path)
+        energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
+        energies = np.where(np.isfinite(energies), energies, np.nan)
+        worst = _worst_pull(landscape, moments, everywhere, captures)
+        return pack(Trajectory(problem, moments, everywhere, energies, tuple(captures), worst))
 
 
 def _finite(number: float) -> float | None:
@@ -151,7 +189,7 @@ def _segment(
     begin: jax.Array,
     free: jax.Array,
     open_: jax.Array,
-) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array]:
+) -> dict[str, jax.Array]:
     """Integrate from one capture to the next; return stored times and positions, and where and when it ended.
 
     ``free`` (n,) are the electrons that move, ``open_`` (n, k) the protons that each of them may still reach.
@@ -180,10 +218,8 @@ def _segment(
         event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
         throw=False,
     )
-    assert solution.ts is not None
-    assert solution.ys is not None
-    (stored_times, (end,)), (stored, (last,)) = solution.ts, solution.ys
-    return stored_times, stored, end, last
+    (times, (end,)), (positions, (last,)) = solution.ts, solution.ys  # type: ignore[misc]
+    return {"times": times, "positions": positions, "end": end, "last": last}
 
 
 def dynamics(
@@ -199,62 +235,7 @@ def dynamics(
     interrupted one stopped.
     """
     motion = Motion(problem, start, integration or Integration())
-    folder = None if out is None else Path(out)
-    done = run(motion, folder, workers=1, progress=progress)["trajectory"]
-    return unpack(Trajectory, done.files[""]) if folder is None else Motion.load(folder)
-
-
-def follow(problem: Charges, start: np.ndarray, integration: Integration, context: Context) -> Trajectory:
-    """Integrate from capture to capture; each stretch is a stage that the context keeps."""
-    landscape = charge_energy(problem)
-    electrons, protons = problem.electrons, problem.protons
-    moving = np.asarray(problem.electron_charges)
-    begin, positions = 0.0, start
-    captures: list[Capture] = []
-    times, path = [np.zeros(1)], [start[None]]
-    while True:
-        taken = np.array([c.electron for c in captures], dtype=int)
-        free = ~np.isin(np.arange(electrons), taken)
-        site = problem.proton_charges.copy()
-        for c in captures:
-            site[c.proton] -= moving[c.electron]
-        reachable = free[:, None] & (moving[:, None] * site > 1e-12)
-        moving_now = jnp.asarray(positions), jnp.asarray(begin), jnp.asarray(free), jnp.asarray(reachable)
-
-        def stretch_on(now: tuple = moving_now) -> Arrays:
-            arrays = _segment(landscape, integration, *now)
-            return {name: np.asarray(x) for name, x in zip(("times", "positions", "end", "last"), arrays, strict=True)}
-
-        if context.cancelled():
-            raise InterruptedError("the motion was cancelled")
-        stretch = context.keep(len(captures), stretch_on)
-        end, last = float(stretch["end"]), stretch["last"]
-        if not (np.isfinite(end) and np.isfinite(last).all()):
-            raise InputError(
-                f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
-                "allow more steps, a larger tolerance or an earlier end"
-            )
-        keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
-        distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
-        electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
-        reached = bool(distance[electron, proton] <= 2 * integration.capture)
-        positions = last.copy()
-        if reached:
-            positions[electron] = protons[proton]
-            captures.append(Capture(int(electron), int(proton), end))
-        times += [stretch["times"][keep], [end]]
-        path += [stretch["positions"][keep], positions[None]]
-        begin = end
-        context.progress(
-            max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until)), f"{len(captures)} reached"
-        )
-        if not reached or end >= integration.until or len(captures) == electrons:
-            break
-    everywhere = np.concatenate(path)
-    energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
-    energies = np.where(np.isfinite(energies), energies, np.nan)
-    worst = _worst_pull(landscape, np.concatenate(times), everywhere, captures)
-    return Trajectory(problem, np.concatenate(times), everywhere, energies, tuple(captures), worst)
+    return unpack(Trajectory, run(motion, out, workers=1, progress=progress)["trajectory"].arrays())
 
 
 def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:
@@ -265,9 +246,9 @@ def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray,
     pull = np.linalg.norm(np.asarray(landscape.velocity(jnp.asarray(positions))), axis=-1)
     hold = abs(float(potential.slope(jnp.asarray(0.0))))
     charges = np.asarray(landscape.student_charges)
-    worst = 0.0
-    for c in captures:
+
+    def worst(c: Capture) -> float:
         capacity = abs(charges[c.electron] * float(landscape.teacher_charges[c.proton])) * hold
-        after = times >= c.time
-        worst = max(worst, float(pull[after, c.electron].max()) / capacity if capacity > 1e-12 else math.inf)
-    return worst
+        return float(pull[times >= c.time, c.electron].max()) / capacity if capacity > 1e-12 else math.inf
+
+    return max([0.0, *map(worst, captures)])

@@ -1,37 +1,95 @@
-"""The engine: pieces of work go to an executor, finished pieces to a folder, finished settings to results."""
+"""The engine: pieces of work go to workers, finished pieces to a folder, finished settings to results.
+
+How long it took, and on what, is kept apart from the results, which depend on neither.
+"""
 
 from __future__ import annotations
 
 import itertools
+import platform
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.executors import Threads
-from earnshaw.experiments.times import Timed, Times
 from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet, record_of
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, write_json
+from earnshaw.store import Arrays, RunFolder, read_sealed, write_json
+from earnshaw.threads import cores, one_blas_thread
+
+Span = tuple[float, float]
+RECORD = "record.json"
+
+
+class Interrupted(Exception):
+    """The work was stopped; a folder can be resumed."""
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Worker threads of this process, one for each core unless told otherwise; XLA and BLAS let go of Python meanwhile."""
+
+    workers: int | None = None
+    stop: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Check the number of workers."""
+        if self.workers is not None and not (isinstance(self.workers, Integral) and self.workers >= 1):
+            raise InputError(f"{self.workers!r} workers were asked for; use at least 1")
+
+    @property
+    def count(self) -> int:
+        """The number of worker threads."""
+        return self.workers or cores()
+
+    def run(
+        self, compute: Callable[[Piece], Timed], pieces: Sequence[Piece], done: Callable[[Piece, Timed], None]
+    ) -> None:
+        """Compute all pieces; ``done`` is called in this thread for each as it comes.
+
+        Ctrl-C, or an error, stops the others and is raised, the former as :class:`Interrupted`.
+        """
+        with one_blas_thread(), ThreadPoolExecutor(self.count) as pool:
+            try:
+                futures: dict[Future[Timed], Piece] = {pool.submit(compute, piece): piece for piece in pieces}
+                while futures:
+                    ready, _ = wait(futures, return_when=FIRST_COMPLETED)
+                    for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
+                        done(futures.pop(future), future.result())
+            except BaseException as error:
+                self.stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt):
+                    raise Interrupted from error
+                raise
 
 
 @dataclass(frozen=True)
 class Done:
-    """A finished setting: its record, the wall time in which some worker computed it, or compiled for it, and its files.
+    """A finished setting: its record, its files, and the wall time in which some worker computed it, or compiled for it.
 
-    The arrays of the files are here only if nothing was written.
+    ``files`` are arrays, by part, where nothing was written, and the beginning of the files' paths otherwise.
     """
 
     record: dict[str, Any]
-    seconds: float = 0.0
-    compile_seconds: float = 0.0
-    files: Mapping[str, Arrays] = field(default_factory=dict, repr=False)
+    files: Mapping[str, Arrays] | Path = field(repr=False)
+    seconds: float
+    compile_seconds: float
+
+    def arrays(self, part: str = "") -> Arrays:
+        """Return the arrays of its result, or of another part of it."""
+        return read_sealed(Path(f"{self.files}{part}.npz"))[0] if isinstance(self.files, Path) else self.files[part]
 
 
-def run(work: Work, out: Path | None = None, workers: int | None = None, progress: Progress = quiet) -> dict[str, Done]:
+def run(
+    work: Work, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
+) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes. Settings and
@@ -40,16 +98,10 @@ def run(work: Work, out: Path | None = None, workers: int | None = None, progres
     executor = Threads(workers)
     if out is None:
         return _Run(work, None, executor, progress).run()
-    with RunFolder(out, work.kind, work.common, work.parts) as folder:
-        work = (
-            type(work).from_json(folder.common, folder.settings, functions=True) if _replanned(work, folder) else work
-        )
+    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
+        if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
+            work = type(work).from_json(folder.common, folder.settings, functions=True)
         return _Run(work, folder, executor, progress).run()
-
-
-def _replanned(work: Work, folder: RunFolder) -> bool:
-    """Whether the folder has another plan for some setting than the work."""
-    return any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items())
 
 
 class _Run:
@@ -69,13 +121,10 @@ class _Run:
         """Compute what is missing and finish every setting."""
         pieces = {name: self.work.pieces(name) for name in self.runs}
         self.total = sum(piece.weight for some in pieces.values() for piece in some) or 1.0
-        for name in pieces:
-            self._look(name, pieces[name])
-        missing = {
-            name: [piece for piece in some if piece not in self.stored]
-            for name, some in pieces.items()
-            if name not in self.results
-        }
+        for name, some in pieces.items():
+            self._look(name, some)
+        unfinished = {name: some for name, some in pieces.items() if name not in self.results}
+        missing = {name: [piece for piece in some if piece not in self.stored] for name, some in unfinished.items()}
         self.left = sum(piece.weight for some in missing.values() for piece in some)
         self.progress(1 - self.left / self.total, "")
         waiting = {name: len(some) for name, some in missing.items()}
@@ -84,7 +133,9 @@ class _Run:
                 self._finish(name, pieces[name])
 
         def done(piece: Piece, timed: Timed) -> None:
-            self._store(piece, timed.arrays)
+            if self.folder is not None:
+                self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
+            self.stored[piece] = timed.arrays if self.folder is None else None
             self.times.add(piece.setting, timed)
             self.inside.pop(piece, None)
             self.left -= piece.weight
@@ -94,8 +145,8 @@ class _Run:
             self._report(piece.setting)
 
         self.executor.run(self._compute, in_turn(missing, self.executor.count), done)
-        found = self.results
-        return {name: Done(found[name].record, *self.times.of(name), found[name].files) for name in self.runs}
+        files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
+        return {name: Done(self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
@@ -104,15 +155,13 @@ class _Run:
         before = record_of(self.folder.path / f"{name}.json")
         count = before.get("runs")
         if isinstance(count, int):
-            files = {part: self.folder.get(name, 0, count, part) for part in before.get("files", [""])}
-            if all(arrays is not None for arrays in files.values()):
-                kept = {part: arrays for part, arrays in files.items() if arrays is not None}
+            parts = before.get("files", [""])
+            kept = {part: arrays for part in parts if (arrays := self.folder.get(name, 0, count, part)) is not None}
+            if len(kept) == len(parts):
                 if count == self.runs[name]:
                     self.results[name] = Finished(before, {})
                     return
-                for piece in pieces:
-                    if piece.high <= count:
-                        self.stored[piece] = self.work.cut(kept, piece)
+                self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -141,11 +190,6 @@ class _Run:
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
-    def _store(self, piece: Piece, arrays: Arrays) -> None:
-        if self.folder is not None:
-            self.folder.put(piece.setting, piece.low, piece.high, arrays)
-        self.stored[piece] = None if self.folder is not None else arrays
-
     def _fetch(self, piece: Piece) -> Arrays:
         arrays = self.stored[piece]
         if arrays is None and self.folder is not None:
@@ -158,12 +202,12 @@ class _Run:
         """Join a setting's pieces into its result files, then drop the pieces."""
         finished = self.work.finish(name, [self._fetch(piece) for piece in pieces])
         record = {**finished.record, "runs": self.runs[name], "files": list(finished.files)}
-        self.results[name] = Finished(record, {} if self.folder is not None else finished.files)
+        self.results[name] = Finished(record, finished.files if self.folder is None else {})
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
             write_json(self.folder.path / f"{name}.json", record)
-            self.times.write()
+            self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
@@ -173,8 +217,64 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
     """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's."""
     settings = [pieces for pieces in missing.values() if pieces]
     stride = -(-len(settings) // workers)
-    order: list[Piece] = []
-    for first in range(stride):
-        rows = itertools.zip_longest(*settings[first::stride])
-        order += [piece for row in rows for piece in row if piece is not None]
-    return order
+    rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
+    return [piece for row in rows for piece in row if piece is not None]
+
+
+# ---- times ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A computed piece, when it was computed, and when that was compilation."""
+
+    arrays: Arrays
+    span: Span
+    compiling: list[Span]
+
+
+def covered(spans: Sequence[Span]) -> float:
+    """Return the length of the union of intervals."""
+    total, reach = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, reach))
+        reach = max(reach, end)
+    return total
+
+
+class Times:
+    """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
+
+    def __init__(self, folder: RunFolder | None, workers: int) -> None:
+        times = record_of(folder.path / RECORD).get("times") if folder is not None else None
+        self.before: dict[str, dict[str, float]] = times if isinstance(times, dict) else {}
+        self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
+        self.workers = workers
+
+    def add(self, name: str, timed: Timed) -> None:
+        """Add a piece's times to its setting's."""
+        cuts = [timed.span[0], *itertools.chain.from_iterable(sorted(timed.compiling)), timed.span[1]]
+        busy = [(begin, end) for begin, end in zip(cuts[::2], cuts[1::2], strict=True) if end > begin]
+        self.spans["seconds"].setdefault(name, []).extend(busy)
+        self.spans["compile_seconds"].setdefault(name, []).extend(timed.compiling)
+
+    def of(self, name: str) -> dict[str, float]:
+        """Return the seconds of a setting without compilation, and those for it."""
+        old = self.before.get(name) or {}
+        return {key: float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in self.spans.items()}
+
+    def write(self, folder: RunFolder) -> None:
+        """Write the record: with which versions, on what, and how long."""
+        import jax
+
+        names = sorted({*self.before, *self.spans["seconds"]})
+        record = {
+            "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
+            "python": platform.python_version(),
+            "machine": platform.processor() or platform.machine(),
+            "device": jax.devices()[0].device_kind,
+            "dtype": "float64",
+            "workers": self.workers,
+            "times": {name: self.of(name) for name in names},
+        }
+        write_json(folder.path / RECORD, record)

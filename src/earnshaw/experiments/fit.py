@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.dense import DenseJudge, name_end
+from earnshaw.descent.judges.budget import DenseJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data, unit_activation
-from earnshaw.problems.data import check_neurons
+from earnshaw.problems.logistic import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack
@@ -132,9 +131,9 @@ class Fit:
             "hessian_min": float(self.spectrum[0]),
             "hessian_max": float(self.spectrum[-1]),
             "isolated": self.isolated,
-            "proved_radius": None if proved is None else proved.radius,
-            "proved_hessian_min": None if proved is None else proved.curvature_ge,
-            "proved_minimiser_within": None if proved is None else proved.minimiser_within,
+            "proved_radius": proved and proved.radius,
+            "proved_hessian_min": proved and proved.curvature_ge,
+            "proved_minimiser_within": proved and proved.minimiser_within,
             "risk_of_each_start": self.ends.tolist(),
         }
 
@@ -159,8 +158,34 @@ class Fitting(Work):
     plan: FitPlan
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Fit."""
-        return pack(fit_rows(self.rows, self.plan, context.progress))
+        """Fit the network to validated rows."""
+        rows, plan, progress = self.rows, self.plan, context.progress
+        progress(0.0, "start")
+        starts = _starts(rows, plan)
+        progress(0.2, "gradient descent")
+        near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
+        risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
+        safe = safe_step(risk, starts)
+        step = safe if plan.step is None else plan.step
+        if step > TOO_LONG * safe:
+            raise InputError(
+                f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
+                "and gradient descent would only jump about; use a smaller --step, or none"
+            )
+        ends, trace = descend_risk(near, risk, plan, step, starts)
+        values = np.array([end.value for end in ends])
+        best = int(np.argmin(values))
+        end, own = ends[best], trace.run == best
+        curve = _joined(Curve(trace.step[own], trace.value[own], trace.gradient_norm[own]), end)
+        if near is not rows:
+            streamed = StreamedRisk(rows, plan.neurons, plan.activation)
+            end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
+            curve = _joined(curve, end)
+        progress(0.9, "proof")
+        proved, reason, certificate = _proof(rows, plan, end)
+        progress(1.0, "done")
+        begun, found = starts[best], (end.value, end.gradient_norm, end.spectrum, name_end(end))
+        return pack(Fit(plan, len(rows), end.point, begun, *found, values, curve, step, proved, reason, certificate))
 
 
 def fit(
@@ -192,9 +217,9 @@ def fit(
     prove : whether to try a proof of strict convexity at the end
     out : a folder that keeps the fit; the same call finds it there
     """
-    names = [begin.name.lower() for begin in Begin]
-    if start not in names:
-        raise InputError(f"the start is {start!r}; choose {' or '.join(names)}")
+    begins = {begin.name.lower(): begin for begin in Begin}
+    if start not in begins:
+        raise InputError(f"the start is {start!r}; choose {' or '.join(begins)}")
     if not isinstance(x, Rows):
         if y is None:
             raise InputError("only inputs were given; give the labels too: fit(x, y, neurons=3)")
@@ -206,63 +231,17 @@ def fit(
         neurons=neurons,
         activation=phi.name,
         activation_digest=phi.digest,
-        begin=Begin[start.upper()],
+        begin=begins[start],
         starts=starts,
         step=step,
         max_steps=max_steps,
         seed=seed,
         prove=prove,
     )
-    folder = None if out is None else Path(out)
-    done = run(Fitting(x, plan), folder, workers=1, progress=progress)["fit"]
-    if folder is None:
-        return unpack(Fit, done.files[""])
-    found = Fitting.load(folder)
-    found.save(folder)
+    found = unpack(Fit, run(Fitting(x, plan), out, workers=1, progress=progress)["fit"].arrays())
+    if out is not None:
+        found.save(Path(out))
     return found
-
-
-def fit_rows(rows: Rows, plan: FitPlan, progress: Progress = quiet) -> Fit:
-    """Fit a network to validated rows."""
-    progress(0.0, "start")
-    starts = _starts(rows, plan)
-    progress(0.2, "gradient descent")
-    near = rows if len(rows) <= MEMORY_ROWS else rows.part(0, MEMORY_ROWS)
-    risk = EmpiricalRisk.of(near, plan.neurons, plan.activation)
-    safe = safe_step(risk, starts)
-    step = safe if plan.step is None else plan.step
-    if step > TOO_LONG * safe:
-        raise InputError(
-            f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
-            "and gradient descent would only jump about; use a smaller --step, or none"
-        )
-    ends, trace = descend_risk(near, risk, plan, step, starts)
-    best = int(np.argmin([end.value for end in ends]))
-    end, values = ends[best], np.array([end.value for end in ends])
-    curve = _joined(_curve(trace, best), end)
-    if near is not rows:
-        streamed = StreamedRisk(rows, plan.neurons, plan.activation)
-        end = dense_newton(streamed, end.point, progress=lambda share, what: progress(0.7 + 0.2 * share, what))
-        curve = _joined(curve, end)
-    progress(0.9, "proof")
-    proved, reason, certificate = _proof(rows, plan, end)
-    progress(1.0, "done")
-    return Fit(
-        plan=plan,
-        samples=len(rows),
-        weights=end.point,
-        start=starts[best],
-        value=end.value,
-        gradient_norm=end.gradient_norm,
-        spectrum=end.spectrum,
-        outcome=name_end(end),
-        ends=values,
-        curve=curve,
-        step=step,
-        proved=proved,
-        reason=reason,
-        certificate=certificate,
-    )
 
 
 def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | None, str, str | None]:
@@ -271,11 +250,10 @@ def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | 
         return None, "no proof was asked for", None
     if not (name_end(end) in (Outcome.GLOBAL, Outcome.CONVERGED) and end.spectrum[0] > TOLERANCES.strict):
         return None, "the solution is not isolated", None
-    too_much = too_large(len(rows), plan.neurons, rows.dimension)
-    if too_much is not None:
+    if too_much := too_large(len(rows), plan.neurons, rows.dimension):
         return None, too_much, None
     problem = Data(np.asarray(rows.x), np.asarray(rows.y), plan.neurons, plan.activation)
-    if problem.unprovable is not None:
+    if problem.unprovable:
         return None, problem.unprovable, None
     proof = prove(problem, end.point)
     if proof.main is None:
@@ -296,8 +274,7 @@ def _starts(rows: Rows, plan: FitPlan) -> Array:
 
 def safe_step(risk: EmpiricalRisk, starts: Array) -> float:
     """Return one over the largest curvature at the first start: gradient descent is stable with up to twice that."""
-    largest = float(np.asarray(risk.spectrum(starts[0]))[-1])
-    return 1.0 / max(largest, 1e-12)
+    return 1.0 / max(float(np.asarray(risk.spectrum(starts[0]))[-1]), 1e-12)
 
 
 def descend_risk(
@@ -306,25 +283,13 @@ def descend_risk(
     """Run gradient descent from every start, all lanes on the same rows, then Newton's method with the whole Hessian."""
     stopping = Stopping(max_steps=plan.max_steps, trace=TRACE_EVERY)
     judge = DenseJudge(stopping=stopping, risk=StreamedRisk(rows, plan.neurons, plan.activation))
-    indices = np.arange(len(starts))
+    descent, indices = GradientDescent(step=step), np.arange(len(starts))
     work = Lanes(
-        landscape=risk,
-        descent=GradientDescent(step=step),
-        judge=judge,
-        starts=starts,
-        indices=indices,
-        batch=len(starts),
-        seed=plan.seed,
+        landscape=risk, descent=descent, judge=judge, starts=starts, indices=indices, batch=len(starts), seed=plan.seed
     )
     _, trace = run_lanes(work)
     assert trace is not None
-    return [judge.ends[lane] for lane in indices.tolist()], trace
-
-
-def _curve(trace: Trace, lane: int) -> Curve:
-    """Return the recorded way of one start."""
-    own = trace.run == lane
-    return Curve(trace.step[own], trace.value[own], trace.gradient_norm[own])
+    return [judge.ends[lane] for lane in range(len(starts))], trace
 
 
 def _joined(curve: Curve, end: NewtonEnd) -> Curve:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.budget import BudgetJudge
-from earnshaw.descent.judges.dense import name_end
+from earnshaw.descent.judges.budget import BudgetJudge, name_end
+from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step
 from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet, work_of
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
+from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 from earnshaw.records import decode, fields_of
@@ -35,11 +36,8 @@ STRICT = (Outcome.CONVERGED, Outcome.GLOBAL)
 class Consensus:
     """Where descents from around the truth ended on one data set.
 
-    Attributes
-    ----------
-    spread : the standard deviation of the aligned ends.
-    error : their mean distance from the truth, relative.
-    growth : their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away.
+    ``spread`` is the standard deviation of the aligned ends, ``error`` their mean distance from the truth, relative, and
+    ``growth`` their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away.
     """
 
     spread: float
@@ -59,22 +57,18 @@ def consensus(
 
     A lane whose gradient falls below 1e-8 stops there. Reference: Fu, Chi & Liang (2018), section 6.
     """
-    risk = EmpiricalRisk.of(draw(problem), problem.neurons, problem.activation)
-    lanes = np.arange(starts)
-    stopping = Stopping(max_steps=steps)
     work = Lanes(
-        landscape=risk,
+        landscape=EmpiricalRisk.of(draw(problem), problem.neurons, problem.activation),
         descent=GradientDescent(step=step, check_every=100),
-        judge=BudgetJudge(stopping=stopping),
-        starts=starts_around(problem.weights, distance, problem.seed, lanes),
-        indices=lanes,
+        judge=BudgetJudge(stopping=Stopping(max_steps=steps)),
+        starts=starts_around(problem.weights, distance, problem.seed, np.arange(starts)),
+        indices=np.arange(starts),
         batch=starts,
     )
-    ledger, _ = run_lanes(work)
-    ends = ledger.last_points
-    errors = [relative_error(end, problem.weights) for end in ends]
+    ends = run_lanes(work)[0].last_points
+    error = np.mean([relative_error(end, problem.weights) for end in ends])
     growth = np.linalg.norm(ends, axis=(1, 2)).mean() / np.linalg.norm(problem.weights)
-    return Consensus(spread(ends), float(np.mean(errors)), float(growth))
+    return Consensus(spread(ends), float(error), float(growth))
 
 
 @dataclass(frozen=True)
@@ -87,25 +81,24 @@ class Estimate:
 
 def estimate(problem: Logistic, distance: float = 0.1) -> Estimate:
     """Descend from one point at this relative distance from the truth to the minimiser, with Newton's finish."""
-    rows = replace(draw(problem), threads=1)
-    risk = EmpiricalRisk.of(rows, problem.neurons, problem.activation)
     start = starts_around(problem.weights, distance, problem.seed, np.arange(1))
-    plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
-    (end,), _ = descend_risk(rows, risk, plan, safe_step(risk, start), start)
+    (end,) = _minimisers(problem, replace(draw(problem), threads=1), start)
     return Estimate(relative_error(end.point, problem.weights), name_end(end) in STRICT)
+
+
+def _minimisers(problem: Logistic, rows: Rows, *starts: Array) -> list[NewtonEnd]:
+    """Descend from several kinds of starts with a step that is safe for each kind, with Newton's finish."""
+    risk = EmpiricalRisk.of(rows, problem.neurons, problem.activation)
+    plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
+    return descend_risk(rows, risk, plan, min(safe_step(risk, some) for some in starts), np.concatenate(starts))[0]
 
 
 @dataclass(frozen=True)
 class StartContest:
     """Random starts against the tensor start on one data set.
 
-    Attributes
-    ----------
-    random : how many random starts there were.
-    best : how many of them ended at the lowest risk that anything reached.
-    tensor_is_best : whether the tensor start ended there.
-    ends : how many different minimisers the random starts found.
-    undecided : how many random starts reached no strict minimum.
+    Of ``random`` starts ``best`` ended at the lowest risk that anything reached, and ``undecided`` at no strict minimum;
+    ``ends`` counts the different minimisers that they found. ``tensor_is_best``: whether the tensor start ended there.
     """
 
     random: int
@@ -118,21 +111,18 @@ class StartContest:
 def contest(problem: Logistic, random: int) -> StartContest:
     """Descend from one tensor start and several random ones, and compare the ends."""
     rows = replace(draw(problem), threads=1)
-    risk = EmpiricalRisk.of(rows, problem.neurons, problem.activation)
     tensor = TensorStart().guess(rows, problem.neurons, problem.activation).weights[None]
-    chance = Xavier().draw(problem, problem.seed, np.arange(random))
-    starts = np.concatenate([tensor, chance])
-    plan = FitPlan(neurons=problem.neurons, activation=problem.activation, max_steps=200)
-    ends, _ = descend_risk(rows, risk, plan, min(safe_step(risk, tensor), safe_step(risk, chance)), starts)
+    ends = _minimisers(problem, rows, tensor, Xavier().draw(problem, problem.seed, np.arange(random)))
     settled = np.array([name_end(end) in STRICT for end in ends])
     best = ends[int(np.argmin(np.where(settled, [end.value for end in ends], np.inf)))].point
-    reached = [
-        bool(ok) and relative_error(end.point, best) < TOLERANCES.same_minimiser
-        for ok, end in zip(settled, ends, strict=True)
-    ]
+
+    def same(point: Array, other: Array) -> bool:
+        return relative_error(point, other) < TOLERANCES.same_minimiser
+
+    reached = [bool(ok) and same(end.point, best) for ok, end in zip(settled, ends, strict=True)]
     different: list[Array] = []
     for ok, end in zip(settled[1:], ends[1:], strict=True):
-        if ok and not any(relative_error(end.point, other) < TOLERANCES.same_minimiser for other in different):
+        if ok and not any(same(end.point, other) for other in different):
             different.append(end.point)
     return StartContest(random, sum(reached[1:]), reached[0], len(different), int((~settled[1:]).sum()))
 
@@ -171,53 +161,45 @@ class Measurement(Work):
 
     what: str
     numbers: Mapping[str, float]
-    sizes: tuple[DataSets, ...]
+    settings: tuple[DataSets, ...]
     seed: int = 0
-
-    @property
-    def common(self) -> dict[str, Any]:
-        """What is measured."""
-        return {name: value for name, value in fields_of(self).items() if name != "sizes"}
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
         """One setting for each size."""
-        identities = {size.name: fields_of(replace(size, sets=0)) for size in self.sizes}
-        return {x.name: {"identity": identities[x.name], "runs": x.sets, "plan": {}} for x in self.sizes}
+        identities = {size: fields_of(replace(size, sets=0)) for size in self.settings}
+        return {size.name: {"identity": identities[size], "runs": size.sets, "plan": {}} for size in self.settings}
 
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
         """Rebuild the work from its manifest."""
         sizes = [decode(DataSets, {**part["identity"], "sets": part["runs"]}) for part in parts.values()]
-        return decode(cls, common, sizes=tuple(sizes))
-
-    def _size(self, name: str) -> DataSets:
-        return next(size for size in self.sizes if size.name == name)
+        return decode(cls, common, settings=tuple(sizes))
 
     def pieces(self, name: str) -> list[Piece]:
         """Return one piece for each data set."""
-        size = self._size(name)
+        size = self.by_name[name]
         return [Piece(name, i, i + 1, size.dimension * size.samples) for i in range(size.sets)]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Measure one data set."""
         if context.cancelled():
             raise InterruptedError("the measurement was cancelled")
-        found = MEASUREMENTS[self.what](self._size(piece.setting).problem(self.seed, piece.low), **self.numbers)
+        found = MEASUREMENTS[self.what](self.by_name[piece.setting].problem(self.seed, piece.low), **self.numbers)
         return {name: np.array([value]) for name, value in asdict(found).items()}
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Put the numbers of all data sets one under the other."""
         arrays = {key: np.concatenate([piece[key] for piece in pieces]) for key in pieces[0]}
-        return Finished(fields_of(self._size(name)) | {"what": self.what}, {"": arrays})
+        return Finished(fields_of(self.by_name[name]) | {"what": self.what}, {"": arrays})
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> dict[str, list[Any]]:
         """Return the measurements of a finished folder by the name of the size."""
         work = work_of(folder)
         assert isinstance(work, Measurement)
-        there = [size.name for size in work.sizes if (folder / f"{size.name}.npz").exists()]
-        return {name: work.read(read_sealed(folder / f"{name}.npz")[0]) for name in there}
+        files = {size.name: folder / f"{size.name}.npz" for size in work.settings}
+        return {name: work.read(read_sealed(file)[0]) for name, file in files.items() if file.exists()}
 
     def read(self, arrays: Arrays) -> list[Any]:
         """Return the measurements as the objects that were measured."""
@@ -239,13 +221,8 @@ def measure(
 
     With ``out`` finished data sets are kept, and more of them extend what is there.
     """
-    wanted = tuple(sizes)
-    work = Measurement(what=what, numbers=numbers, sizes=wanted, seed=seed)
-    done = run(work, out, workers, progress)
-    if out is None:
-        return {name: work.read(result.files[""]) for name, result in done.items()}
-    found = Measurement.load(out)
-    return {size.name: found[size.name][: size.sets] for size in wanted}
+    work = Measurement(what=what, numbers=numbers, settings=tuple(sizes), seed=seed)
+    return {name: work.read(done.arrays()) for name, done in run(work, out, workers, progress).items()}
 
 
 @dataclass(frozen=True)
@@ -259,16 +236,11 @@ class Curvature:
 
 def curvature_over_ball(risk: EmpiricalRisk, weights: Array, radii: Array, samples: int, seed: int) -> Curvature:
     """Sample the Hessian at random points of spheres of these radii, and along the least-curved direction both ways."""
-    values, vectors = np.linalg.eigh(np.asarray(risk.hessian(jnp.asarray(weights))))
-    generator = np.random.default_rng([seed, 4])
-    directions = generator.normal(size=(samples, *weights.shape))
+    vectors = np.linalg.eigh(np.asarray(risk.hessian(jnp.asarray(weights))))[1]
+    directions = np.random.default_rng([seed, 4]).normal(size=(samples, *weights.shape))
     directions /= np.linalg.norm(directions, axis=(1, 2), keepdims=True)
     weakest = vectors[:, 0].reshape(weights.shape)
     directions = np.concatenate([directions, [weakest, -weakest]])
-    least, most = [], []
-    for radius in radii:
-        spectra = np.asarray(risk.spectrum(weights + radius * directions))
-        least.append(spectra[:, 0].min())
-        most.append(spectra[:, -1].max())
-    del values
+    spectra = [np.asarray(risk.spectrum(weights + radius * directions)) for radius in radii]
+    least, most = [some[:, 0].min() for some in spectra], [some[:, -1].max() for some in spectra]
     return Curvature(np.asarray(radii), np.array(least), np.array(most))

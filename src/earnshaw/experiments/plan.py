@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import jax
 import numpy as np
 
 from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
@@ -17,6 +18,7 @@ from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
 from earnshaw.problems import Problem, problem_from_json
+from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json
 from earnshaw.symmetry import pack
@@ -39,17 +41,15 @@ class Setting:
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
         if not isinstance(self.problem, Problem):
-            raise InputError(
-                f"the problem is of type {type(self.problem).__name__}; give a problem, for example TwoLayer(teacher)"
-            )
-        if isinstance(self.runs, bool) or not isinstance(self.runs, int | np.integer) or not 1 <= self.runs <= MAX_RUNS:
-            raise InputError(f"{self.runs!r} runs were asked for; use a whole number from 1 to {MAX_RUNS}")
+            kind = type(self.problem).__name__
+            raise InputError(f"the problem is of type {kind}; give a problem, for example TwoLayer(teacher)")
+        object.__setattr__(self, "runs", whole("runs", self.runs, 1, MAX_RUNS))
         if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:
             raise InputError(f"the batch is {self.batch!r}; use a whole number from 1")
         _ = self.problem.shape  # a problem without points cannot be swept
         suits(self.problem, self.descent)
-        object.__setattr__(self, "runs", int(self.runs))
-        object.__setattr__(self, "batch", int(self.batch) or default_batch(self.problem))
+        suitable = self.problem.batch if jax.default_backend() == "cpu" else 16_384  # a core's cache, or a whole GPU
+        object.__setattr__(self, "batch", int(self.batch) or suitable)
 
     @property
     def name(self) -> str:
@@ -75,13 +75,6 @@ class Setting:
         )
 
 
-def default_batch(problem: Problem) -> int:
-    """Return how many lanes to compute together: what suits a core's cache, or what fills a GPU."""
-    import jax
-
-    return problem.batch if jax.default_backend() == "cpu" else 16_384
-
-
 def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
     """Return optimisers by names that files can have."""
     named = {re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-"): descent for name, descent in descents.items()}
@@ -97,9 +90,9 @@ class Plan(Work):
     kind: ClassVar[str] = "sweep"
 
     settings: tuple[Setting, ...]
-    seed: int = 0
-    start: Start | None = None
+    start: Start = None  # type: ignore[assignment]  # the usual one of the first problem
     stopping: Stopping = field(default_factory=Stopping)
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Validate what no setting checks."""
@@ -113,7 +106,7 @@ class Plan(Work):
         if self.start is None:
             object.__setattr__(self, "start", usual_start(self.settings[0].problem))
         for setting in self.settings:
-            check_start(self.start, setting.problem, setting.runs)  # type: ignore[arg-type]
+            check_start(self.start, setting.problem, setting.runs)
 
     @classmethod
     def of(
@@ -127,23 +120,12 @@ class Plan(Work):
         """Return the plan of these problems with one optimiser, or with each of several by name."""
         several = [problems] if isinstance(problems, Problem) else list(problems)
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
-        settings = [
+        settings = tuple(
             Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)
             for problem in several
             for label, chosen in descents.items()
-        ]
-        return cls(settings=tuple(settings), **more)
-
-    @property
-    def by_name(self) -> dict[str, Setting]:
-        """The settings by their names."""
-        return {setting.name: setting for setting in self.settings}
-
-    @property
-    def common(self) -> dict[str, Any]:
-        """Start, stopping and seed."""
-        assert self.start is not None
-        return {"start": self.start.to_json(), "stopping": self.stopping.to_json(), "seed": int(self.seed)}
+        )
+        return cls(settings=settings, **more)
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
@@ -164,22 +146,25 @@ class Plan(Work):
         """Return the pieces of a setting: blocks of lanes, whose size depends on the batch alone."""
         setting = self.by_name[name]
         size, weight = max(PIECE, 4 * setting.batch), float(np.prod(setting.problem.shape))
-        lows = range(0, setting.runs, size)
-        return [
-            Piece(name, low, high, weight * (high - low)) for low in lows for high in [min(low + size, setting.runs)]
-        ]
+        ends = [(low, min(low + size, setting.runs)) for low in range(0, setting.runs, size)]
+        return [Piece(name, low, high, weight * (high - low)) for low, high in ends]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Run the lanes of a piece."""
-        assert self.start is not None
+        """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
         setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
-        starts = self.start.draw(setting.problem, self.seed, lanes)
-        runs, trace = run_starts(setting, self.stopping, starts, lanes, self.seed, context)
+        problem = setting.problem
+        starts = self.start.draw(problem, self.seed, lanes)
+        tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
+        points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
+        descent, batch, stop = setting.descent, setting.batch, context.cancelled
+        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, self.seed, stop)
+        runs = Runs.of_ledger(problem, every, ledger, **extra)
+        if tries > 1:
+            runs, trace = _best_tries(runs, tries), None
         return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""
-        assert self.start is not None
         setting = self.by_name[name]
         runs = Runs.join([Runs.of_arrays(setting.problem, arrays) for arrays in pieces])
         runs, found = with_families(runs, self.seed)
@@ -187,7 +172,7 @@ class Plan(Work):
         files = {"": runs.arrays() | problem | pack(found, len(runs), setting.problem.shape)}
         if self.stopping.trace:
             files["-trace"] = {n: np.concatenate([arrays[f"trace_{n}"] for arrays in pieces]) for n in TRACE}
-        return Finished(summarise(runs, found, setting, self.start, self.seed).to_json(), files)
+        return Finished(summarise(runs, found, setting.descent, self.start, self.seed).to_json(), files)
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:
@@ -198,9 +183,7 @@ class Plan(Work):
 
     def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
         """Return the lanes of a piece out of a finished setting."""
-        everything = files[""]
-        lanes = slice(piece.low, piece.high)
-        runs = Runs.of_arrays(self.by_name[piece.setting].problem, everything)[lanes]
+        runs = Runs.of_arrays(self.by_name[piece.setting].problem, files[""])[piece.low : piece.high]
         arrays = dataclasses.replace(runs, min_eigenvalue=np.full(len(runs), np.nan)).arrays()
         if "-trace" in files:
             mine = (files["-trace"]["run"] >= piece.low) & (files["-trace"]["run"] < piece.high)
@@ -208,21 +191,10 @@ class Plan(Work):
         return arrays
 
 
-def run_starts(
-    setting: Setting, stopping: Stopping, starts: np.ndarray, lanes: np.ndarray, seed: int, context: Context
-) -> tuple[Runs, Trace | None]:
-    """Run a setting from starts ``(lanes, *shape)``, or from several tries ``(tries, lanes, *shape)`` of which the best counts."""
-    tries = 1 if starts.ndim == 1 + len(setting.problem.shape) else len(starts)
-    points, every = starts.reshape(-1, *setting.problem.shape), np.tile(lanes, tries)
-    ledger, trace, extra = descend(
-        setting.problem, setting.descent, stopping, points, every, setting.batch, seed, context.cancelled
-    )
-    runs = Runs.of_ledger(setting.problem, every, ledger, **extra)
-    if tries == 1:
-        return runs, trace
-    value = np.where(np.isfinite(runs.value), runs.value, np.inf).reshape(tries, -1)
-    best = np.argmin(value, axis=0)
-    kept = runs[best * len(lanes) + np.arange(len(lanes))]
+def _best_tries(runs: Runs, tries: int) -> Runs:
+    """Return the best of several tries of every run, with what all of them took."""
+    best = np.argmin(np.where(np.isfinite(runs.value), runs.value, np.inf).reshape(tries, -1), axis=0)
+    kept = runs[best * len(best) + np.arange(len(best))]
     spent = {name: getattr(runs, name).reshape(tries, -1).sum(0) for name in ("steps", "gradients", "hessians")}
     spent["halvings"] = runs.halvings.reshape(tries, -1).max(0)
-    return dataclasses.replace(kept, **spent, extra={**kept.extra, "signs": best.astype(np.int8)}), None
+    return dataclasses.replace(kept, **spent, extra={**kept.extra, "signs": best.astype(np.int8)})

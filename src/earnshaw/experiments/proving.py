@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
 from earnshaw.experiments.summary import families
-from earnshaw.experiments.sweep import Sweep, SweepResult, proofs_file
+from earnshaw.experiments.sweep import Sweep, SweepResult
 from earnshaw.experiments.work import Progress, load, quiet
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
@@ -35,13 +34,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Proved:
-    """How far proofs reach for one setting of a sweep.
+    """How far proofs reach for one setting of a sweep: families of end points, minima and saddles together, by verdict.
 
-    Attributes
-    ----------
-    proved, saddles, inconclusive : families of end points (minima and saddles together) by verdict.
-    runs_in_proved_basins : runs whose last iterate lies in the proved basin of their minimum, so that exact gradient
-        descent from that iterate provably ends there.
+    ``runs_in_proved_basins`` are those whose last iterate lies in the proved basin of their minimum, so that exact
+    gradient descent from that iterate provably ends there.
     """
 
     proved: int
@@ -55,26 +51,33 @@ class Proved:
 
 
 def targets(path: Path) -> list[Target]:
-    """Return the points of an ``.npz`` file (``weights``, optional ``teacher``), or every family of a run folder."""
+    """Return every family of a run folder, or the points of an ``.npz`` file: ``weights`` and the ``problem`` it states.
+
+    Without one it is ReLU with the ``teacher`` of the file, the standard basis if there is none.
+    """
     if path.is_dir():
         found = load(path)
-        if not isinstance(found, Sweep):
-            kind = read_manifest(path)["kind"]
-            raise InputError(
-                f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder"
-            )
-        return [target for result in found for target in sweep_targets(result, str(path))]
+        if isinstance(found, Sweep):
+            return [target for result in found for target in sweep_targets(result, str(path))]
+        kind = read_manifest(path)["kind"]
+        raise InputError(f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder")
     arrays = read_npz(path)
     if "weights" not in arrays:
         raise InputError(f"{path} has no array 'weights'; it has {', '.join(sorted(arrays)) or 'none'}")
     weights = arrays["weights"]
-    if weights.ndim == 2:
-        weights = weights[None]
+    weights = weights[None] if weights.ndim == 2 else weights
     if weights.ndim != 3 or weights.dtype.kind not in "fiu":
         raise InputError(
             f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
         )
-    problem = require_provable(_problem(path, arrays, weights.shape), f"{path} holds points of a problem")
+    if "problem" in arrays:
+        try:
+            problem = problem_from_json(json.loads(str(arrays["problem"])))
+        except ValueError as error:
+            raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
+    else:
+        problem = TwoLayer(arrays.get("teacher", np.eye(weights.shape[2])), students=weights.shape[1])
+    require_provable(problem, f"{path} holds points of a problem")
     return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
 
 
@@ -82,16 +85,6 @@ def _target(source: str, stem: str, index: int, problem: Problem, weights: np.nd
     stem = stem if problem.name in stem else f"{stem}-{problem.name}"
     content = digest([problem.to_json(), [float(x).hex() for x in np.ravel(weights)]])[:8]
     return Target(source, index, problem, np.asarray(weights, dtype=np.float64), f"{stem}-family{index:03d}-{content}")
-
-
-def _problem(path: Path, arrays: Mapping[str, np.ndarray], shape: tuple[int, ...]) -> Problem:
-    """Return the problem of a file's points: the one it states, or ReLU with its teacher (the standard basis if none)."""
-    if "problem" not in arrays:
-        return TwoLayer(arrays.get("teacher", np.eye(shape[2])), students=shape[1])
-    try:
-        return problem_from_json(json.loads(str(arrays["problem"])))
-    except ValueError as error:
-        raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
 
 
 def require_provable(problem: Problem, who: str = "--prove was asked for a problem") -> Problem:
@@ -139,24 +132,19 @@ def prove_sweep(
     for place, result in enumerate(results):
         points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []
         proofs = prove_targets(points, workers)
-        rows: list[dict[str, Any]] = []
+        rows = []
         for point, proof in zip(points, proofs, strict=True):
-            paths = proof.save_all(out, point.stem)
-            main = str(next(iter(paths.values())).relative_to(folder)) if paths else None
-            row = proof.report(result.name, point.index, main)
+            paths = [*proof.save_all(out, point.stem).values()]
+            row = proof.report(result.name, point.index, str(paths[0].relative_to(folder)) if paths else None)
             rows.append({key: value for key, value in row.items() if key != "seconds"})
         verdicts = [proof.verdict for proof in proofs]
-        counts = Proved(
-            proved=verdicts.count(Verdict.PROVED_MINIMUM),
-            saddles=verdicts.count(Verdict.PROVED_SADDLE),
-            inconclusive=verdicts.count(Verdict.INCONCLUSIVE),
-            runs_in_proved_basins=sum(
-                _in_basin(result, family, proof) for family, proof in zip(result.families, proofs, strict=False)
-            ),
-        )
-        path = proofs_file(result)
-        assert path is not None
-        write_json(path, counts.to_json() | {"families": rows})
+        kinds = Verdict.PROVED_MINIMUM, Verdict.PROVED_SADDLE, Verdict.INCONCLUSIVE
+        proved, saddles, inconclusive = map(verdicts.count, kinds)
+        minima = zip(result.families, proofs, strict=False)  # the saddles come after them
+        inside = sum(_in_basin(result, family, proof) for family, proof in minima)
+        counts = Proved(proved, saddles, inconclusive, inside)
+        assert result.proofs_file is not None
+        write_json(result.proofs_file, counts.to_json() | {"families": rows})
         counted.append(counts)
         progress((place + 1) / len(results), result.name)
     return counted

@@ -124,21 +124,16 @@ class Runs:
     @classmethod
     def of_ledger(cls, problem: Problem, lanes: NDArray[np.int64], ledger: Ledger, **extra: np.ndarray) -> Runs:
         """Return the results of the lanes of a ledger."""
+        same = ("outcome", "value", "gradient_norm", "gradients", "hessians", "halvings", "by_value")
         return cls(
             problem=problem,
             run=np.asarray(lanes, dtype=np.int64),
-            outcome=ledger.outcome,
-            value=ledger.value,
-            gradient_norm=ledger.gradient_norm,
             min_eigenvalue=np.full(len(lanes), np.nan),
             steps=ledger.steps + ledger.wasted,
-            gradients=ledger.gradients,
-            hessians=ledger.hessians,
-            halvings=ledger.halvings,
-            by_value=ledger.by_value,
             weights=ledger.points,
             last_weights=ledger.last_points,
             extra=extra,
+            **{name: getattr(ledger, name) for name in same},
         )
 
     @classmethod
@@ -160,9 +155,8 @@ class Runs:
     def of_file(cls, arrays: Mapping[str, np.ndarray], source: str, functions: bool = False) -> Runs:
         """Return the runs of a file's arrays, the problem among them."""
         if "problem" not in arrays:
-            raise InputError(
-                f"{source} holds no runs (no array 'problem'); it has {', '.join(sorted(arrays)) or 'none'}"
-            )
+            held = ", ".join(sorted(arrays)) or "none"
+            raise InputError(f"{source} holds no runs (no array 'problem'); it has {held}")
         try:
             record = json.loads(str(arrays["problem"]))
         except ValueError as error:

@@ -14,41 +14,32 @@ from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import families
 from earnshaw.landscapes import TwoLayerLandscape, landscape
-from earnshaw.landscapes.splitting import split_neuron
+from earnshaw.landscapes.two_layer import split_neuron
 from earnshaw.numerics import compiled
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.proof import Certificate
-from earnshaw.proof.shipped import shipped_certificate
+from earnshaw.proof.certificate import Certificate, shipped_certificate
+
+EVERY = 10  # steps between the moments of a descent that is shown
 
 
 @dataclass(frozen=True)
 class SweepScene:
-    """The losses of all runs of one size over their steps.
+    """The losses of all runs of one size over their steps."""
 
-    Attributes
-    ----------
-    size : k = n.
-    steps : (T,) the moments.
-    values : (T, runs) losses; those of a run that has ended stay where it ended.
-    last : (runs,) the index of the moment at which each run has come to rest.
-    spurious : (runs,) whether it ended at a minimum that is not global.
-    levels : the losses of the families of such minima, the most frequent first.
-    """
-
-    size: int
-    steps: np.ndarray
-    values: np.ndarray
-    last: np.ndarray
-    spurious: np.ndarray
-    levels: tuple[float, ...]
+    size: int  # k = n
+    steps: np.ndarray  # (T,) the moments
+    values: np.ndarray  # (T, runs) losses; those of a run that has ended stay where it ended
+    last: np.ndarray  # (runs,) the index of the moment at which each run has come to rest
+    spurious: np.ndarray  # (runs,) whether it ended at a minimum that is not global
+    levels: tuple[float, ...]  # the losses of the families of such minima, the most frequent first
 
 
 def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25) -> SweepScene:
     """Run gradient descent from random starts as ``earnshaw sweep`` does, and keep every run's loss over time."""
     plan = Plan.of(TwoLayer(standard_teacher(size)), runs=runs, seed=seed, stopping=Stopping(trace=every))
     (result,) = run(plan).values()
-    ended = Runs.of_arrays(plan.settings[0].problem, result.files[""])
-    trace = Trace(**result.files["-trace"])
+    ended = Runs.of_arrays(plan.settings[0].problem, result.arrays())
+    trace = Trace(**result.arrays("-trace"))
     spurious = ended.outcome == Outcome.SPURIOUS.code
     steps = np.arange(0, int(ended.steps.max()) + every, every)
     values = np.empty((len(steps), runs))
@@ -64,40 +55,31 @@ def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25)
 
 @dataclass(frozen=True)
 class Descended:
-    """A run seen in a plane: steps (T,), losses (T,), and its two coordinates there (T, 2)."""
+    """A run seen in a plane."""
 
-    steps: np.ndarray
-    losses: np.ndarray
-    places: np.ndarray
+    steps: np.ndarray  # (T,)
+    losses: np.ndarray  # (T,)
+    places: np.ndarray  # (T, 2), its two coordinates there
 
 
 @dataclass(frozen=True)
 class SplitScene:
     """A proved minimum of k = n = 6, and the same network with one neuron split in two.
 
-    Attributes
-    ----------
-    loss : F at the point, the same before and after.
-    gradient : the gradient's norm after the split.
-    before, after : the Hessian's eigenvalues, ascending, with 6 and with 7 neurons.
-    across, along : the coordinates of the maps' columns and rows.
-    maps : (A, rows, columns), the loss of the 7 neurons on a plane that turns about the point, from one in which the
-        halves move alike, as with 6 neurons, to the one that holds the way out.
-    curvatures : (A,) the second derivative along the plane's second direction.
-    stays : gradient descent with 6 neurons from a push, in the first plane.
-    leaves : gradient descent with 7 neurons from a far smaller push along the new direction, in the last plane.
+    The ``maps`` (A, rows, columns) show the loss of the 7 neurons on a plane that turns about the point, from one in
+    which the halves move alike, as with 6 neurons, to the one that holds the way out.
     """
 
-    loss: float
-    gradient: float
-    before: np.ndarray
-    after: np.ndarray
-    across: np.ndarray
-    along: np.ndarray
+    loss: float  # F at the point, the same before and after
+    gradient: float  # the gradient's norm after the split
+    before: np.ndarray  # the Hessian's eigenvalues with 6 neurons, ascending
+    after: np.ndarray  # with 7
+    across: np.ndarray  # the coordinates of the maps' columns
+    along: np.ndarray  # of their rows
     maps: np.ndarray
-    curvatures: np.ndarray
-    stays: Descended
-    leaves: Descended
+    curvatures: np.ndarray  # (A,) the second derivative along the plane's second direction
+    stays: Descended  # gradient descent with 6 neurons from a push, in the first plane
+    leaves: Descended  # with 7 neurons from a far smaller push along the new direction, in the last plane
 
 
 def shipped_minimum() -> np.ndarray:
@@ -120,13 +102,14 @@ def split_scene(maps: int = 24, resolution: int = 61, push: float = 0.15, steps:
     after, vectors = np.linalg.eigh(hessian)
     parting = vectors[:, 0].reshape(new.shape)
     parting *= np.sign(parting[-1].sum()) or 1.0
-    run, losses, moments = _descend(large, new + 1e-3 * parting, steps)
+    run = _descend(large, new + 1e-3 * parting, steps)
     away = _unit(_beside(run[-1] - new, parting))
     before, eigenvectors = np.linalg.eigh(np.asarray(small.hessian(jnp.asarray(old))))
-    together = _unit(_tied(_merged(away)))
+    # A move of 6 neurons is one of 7 in which each half of the split neuron makes half of it.
+    together = _unit(split_neuron(_merged(away), 0))
     soft = eigenvectors[:, before < before[0] + 1e-6]
     some = (soft @ soft.T @ np.random.default_rng(0).normal(size=old.size)).reshape(old.shape)
-    softest = _unit(_beside(_tied(_beside(some, _merged(away))), together))
+    softest = _unit(_beside(split_neuron(_beside(some, _merged(away)), 0), together))
 
     turn = np.linspace(0, np.pi / 2, maps)[:, None, None]
     first = np.stack([_unit(axis) for axis in np.cos(turn) * together + np.sin(turn) * away])
@@ -136,7 +119,7 @@ def split_scene(maps: int = 24, resolution: int = 61, push: float = 0.15, steps:
     columns, rows = across[:, None, None], along[:, None, None, None]
     planes = [new + columns * x + rows * y for x, y in zip(first, second, strict=True)]
     start = old + push * _unit(_unit(_merged(together)) + _unit(_merged(softest)))
-    back, back_losses, back_moments = _descend(small, start, steps)
+    back = _descend(small, start, steps)
     flat = second.reshape(maps, -1)
     return SplitScene(
         loss=float(large.value(jnp.asarray(new))),
@@ -147,32 +130,23 @@ def split_scene(maps: int = 24, resolution: int = 61, push: float = 0.15, steps:
         along=along,
         maps=np.stack([np.asarray(large.value(jnp.asarray(plane))) for plane in planes]),
         curvatures=np.einsum("ai,ij,aj->a", flat, hessian, flat),
-        stays=Descended(
-            back_moments, back_losses, _seen(np.stack([_tied(p - old) for p in back]), first[0], second[0])
-        ),
-        leaves=Descended(moments, losses, _seen(run - new, first[-1], second[-1])),
+        stays=_seen(small, back, np.stack([split_neuron(p - old, 0) for p in back]), first[0], second[0]),
+        leaves=_seen(large, run, run - new, first[-1], second[-1]),
     )
 
 
-def _descend(energy: TwoLayerLandscape, start: np.ndarray, steps: int, every: int = 10):
-    """Return the iterates of plain gradient descent at every tenth step, their losses, and the steps."""
-    length = GradientDescent().step
+def _descend(energy: TwoLayerLandscape, start: np.ndarray, steps: int) -> np.ndarray:
+    """Return the iterates of plain gradient descent at every tenth step."""
 
     @compiled
     def walk(point: jax.Array) -> jax.Array:
         def some(point: jax.Array, _: None) -> tuple[jax.Array, jax.Array]:
-            onward = jax.lax.fori_loop(0, every, lambda _, p: p - length * energy.gradient(p), point)
+            onward = jax.lax.fori_loop(0, EVERY, lambda _, p: p - GradientDescent().step * energy.gradient(p), point)
             return onward, point
 
-        return jax.lax.scan(some, point, None, length=steps // every + 1)[1]
+        return jax.lax.scan(some, point, None, length=steps // EVERY + 1)[1]
 
-    points = walk(jnp.asarray(start))
-    return np.asarray(points), np.asarray(energy.value(points)), every * np.arange(len(points))
-
-
-def _tied(change: np.ndarray) -> np.ndarray:
-    """Return a move of 6 neurons as one of 7, whose halves of the first neuron each make half of it."""
-    return split_neuron(change, 0)
+    return np.asarray(walk(jnp.asarray(start)))
 
 
 def _merged(change: np.ndarray) -> np.ndarray:
@@ -191,5 +165,6 @@ def _unit(direction: np.ndarray) -> np.ndarray:
     return direction / np.linalg.norm(direction)
 
 
-def _seen(moves: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    return np.stack([np.tensordot(moves, axis, 2) for axis in (first, second)], -1)
+def _seen(energy: TwoLayerLandscape, points: np.ndarray, moves: np.ndarray, *plane: np.ndarray) -> Descended:
+    places = np.stack([np.tensordot(moves, axis, 2) for axis in plane], -1)
+    return Descended(EVERY * np.arange(len(points)), np.asarray(energy.value(jnp.asarray(points))), places)

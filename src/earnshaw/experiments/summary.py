@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -13,16 +13,13 @@ import numpy as np
 from earnshaw.descent import Descent, Outcome
 from earnshaw.experiments.runs import Runs
 from earnshaw.landscapes import landscape, lane_landscape
-from earnshaw.numerics import proportion_interval
+from earnshaw.numerics import percentage
 from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
 from earnshaw.symmetry import Family, FamilyRecord
 from earnshaw.symmetry import families as group
-from earnshaw.symmetry.copies import describe
+from earnshaw.symmetry.assignment import describe
 from earnshaw.threads import one_blas_thread
-
-if TYPE_CHECKING:
-    from earnshaw.experiments.plan import Setting
 
 MINIMA = (Outcome.SPURIOUS, Outcome.CONVERGED)  # the ends that are grouped into families
 
@@ -75,22 +72,19 @@ class Summary:
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON data."""
         record = {entry.name: getattr(self, entry.name) for entry in dataclasses.fields(self) if entry.name != "sizes"}
-        interval = None if self.spurious_interval is None else list(self.spurious_interval)
-        families = [family.to_json() for family in self.families]
-        return self.sizes | record | {"spurious_interval": interval, "families": families, "undecided": self.undecided}
+        record["spurious_interval"] = self.spurious_interval and list(self.spurious_interval)
+        record["families"] = [family.to_json() for family in self.families]
+        return self.sizes | record | {"undecided": self.undecided}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Summary:
         """Read a summary back; the arrays of its families are in the result file."""
-        names = [entry.name for entry in dataclasses.fields(cls)]
-        sizes = {key: record[key] for key in record if key not in {*names, "undecided", "files"}}
-        interval = record["spurious_interval"]
-        read: dict[str, Any] = {
-            "sizes": sizes,
-            "spurious_interval": None if interval is None else tuple(interval),
-            "families": tuple(FamilyRecord.from_json(family) for family in record["families"]),
-        }
-        return cls(**{name: read[name] if name in read else record[name] for name in names})
+        names = [entry.name for entry in dataclasses.fields(cls) if entry.name != "sizes"]
+        sizes = {key: record[key] for key in record if key not in {"sizes", *names, "undecided", "files"}}
+        held = {name: record[name] for name in names}
+        held["spurious_interval"] = held["spurious_interval"] and tuple(held["spurious_interval"])
+        held["families"] = tuple(map(FamilyRecord.from_json, held["families"]))
+        return cls(sizes=sizes, **held)
 
 
 def families(runs: Runs, seed: int = 0) -> list[Family]:
@@ -102,9 +96,8 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
     problem = runs.problem
     names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
     with one_blas_thread():
-        points = runs.weights
-        if problem.symmetry is not None:
-            points = np.asarray(landscape(problem).standard(jnp.asarray(points)))
+        symmetric = problem.symmetry is not None
+        points = np.asarray(landscape(problem).standard(jnp.asarray(runs.weights))) if symmetric else runs.weights
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
         return [dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family)) for family in found]
 
@@ -126,23 +119,20 @@ def with_families(runs: Runs, seed: int) -> tuple[Runs, list[Family]]:
     return dataclasses.replace(runs, min_eigenvalue=eigenvalues), found
 
 
-def summarise(runs: Runs, found: list[Family], setting: Setting, start: Start, seed: int) -> Summary:
+def summarise(runs: Runs, found: list[Family], descent: Descent, start: Start, seed: int) -> Summary:
     """Return the summary of a setting's runs and of the families of its end points."""
     spurious, ended = runs.spurious, runs.where(Outcome.GLOBAL, *MINIMA)
     decided = sum(count for name, count in runs.outcomes.items() if Outcome[name].decides)
-    interval = None
-    if decided:
-        low, high = proportion_interval(len(spurious), decided)
-        interval = 100 * low, 100 * high
+    percent, interval = percentage(len(spurious), decided) if decided else (None, None)
     return Summary(
         sizes=runs.problem.sizes,
         objective=str(runs.problem.to_json()["objective"]),
-        optimizer=optimizer_name(setting.descent),
+        optimizer=optimizer_name(descent),
         start=str(start.to_json().get("kind", type(start).__name__)),
         runs=len(runs),
         seed=seed,
         outcomes=runs.outcomes,
-        spurious_percent=100 * len(spurious) / decided if decided else None,
+        spurious_percent=percent,
         spurious_interval=interval,
         mean_objective=float(spurious.value.mean()) if len(spurious) else None,
         mean_min_eigenvalue=float(spurious.min_eigenvalue.mean()) if len(spurious) else None,

@@ -13,7 +13,7 @@ import numpy as np
 from earnshaw.descent import Stop, Stopping
 from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import Done, run
+from earnshaw.experiments.engine import run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
@@ -57,24 +57,22 @@ class SweepResult:
 
     def table(self) -> dict[str, np.ndarray]:
         """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, verdict on it, and numbers."""
-        columns = columns_of(self.summary.sizes, self.arrays)
+        columns, family = columns_of(self.summary.sizes, self.arrays), self.arrays["family"]
         verdicts = [row["verdict"] for row in (self.proofs or {}).get("families", [])]
-        family = self.arrays["family"]
         proved = [verdicts[index] if 0 <= index < len(verdicts) else None for index in family]
         head = {name: columns.pop(name) for name in (*self.summary.sizes, "run", "outcome")}
         more = {"optimizer": np.full(len(family), self.summary.optimizer, dtype=object)}
         return {**more, **head, "family": family, "proved": np.array(proved, dtype=object), **columns}
 
     @property
+    def proofs_file(self) -> Path | None:
+        """Where the proofs of the families are written down; None for a sweep in memory."""
+        return self.source.with_name(f"{self.name}-proofs.json") if isinstance(self.source, Path) else None
+
+    @property
     def proofs(self) -> Mapping[str, Any] | None:
         """What ``earnshaw sweep --prove`` found out about the families, None if nobody tried."""
-        path = proofs_file(self)
-        return read_json(path) if path is not None and path.exists() else None
-
-
-def proofs_file(result: SweepResult) -> Path | None:
-    """Return where the proofs of a setting are written down; None for a sweep in memory."""
-    return result.source.with_name(f"{result.name}-proofs.json") if isinstance(result.source, Path) else None
+        return read_json(self.proofs_file) if self.proofs_file and self.proofs_file.exists() else None
 
 
 @dataclass(frozen=True)
@@ -116,9 +114,8 @@ def _summary(record: Mapping[str, Any], path: Path) -> Summary:
     try:
         return Summary.from_json({key: record[key] for key in record if key not in ("seconds", "compile_seconds")})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(
-            f"{path} is damaged ({type(error).__name__}: {error}); remove it and run the sweep again"
-        ) from None
+        found = f"{type(error).__name__}: {error}"
+        raise InputError(f"{path} is damaged ({found}); remove it and run the sweep again") from None
 
 
 def load_sweep(folder: Path, functions: bool = False) -> Sweep:
@@ -136,14 +133,12 @@ def run_plan(
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order."""
     folder = None if out is None else Path(out)
-    done = run(plan, folder, workers, progress)
-    return [_result(name, result, folder) for name, result in done.items()]
-
-
-def _result(name: str, done: Done, out: Path | None) -> SweepResult:
-    source = done.files[""] if out is None else out / f"{name}.npz"
-    summary = _summary(done.record, (out or Path()) / f"{name}.json")
-    return SweepResult(name, summary, done.seconds, done.compile_seconds, source, True)
+    results = []
+    for name, done in run(plan, folder, workers, progress).items():
+        source = done.arrays() if folder is None else folder / f"{name}.npz"
+        summary = _summary(done.record, (folder or Path()) / f"{name}.json")
+        results.append(SweepResult(name, summary, done.seconds, done.compile_seconds, source, True))
+    return results
 
 
 def sweep(

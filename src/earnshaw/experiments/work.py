@@ -57,11 +57,13 @@ class Work:
     """What is to be computed. Subclasses are frozen dataclasses that name their kind.
 
     As it stands here, work is one setting of the name of its kind, computed in one piece, and its result is a dataclass
-    with a ``to_json`` for people, which a file keeps as arrays (:func:`earnshaw.records.pack`).
+    with a ``to_json`` for people, which a file keeps as arrays (:func:`earnshaw.records.pack`). Work of several settings
+    has them, and each its name, in a field ``settings``.
     """
 
     kind: ClassVar[str]
     result: ClassVar[type]
+    settings: tuple[Any, ...]
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Enter the class into the registry of readers."""
@@ -71,7 +73,12 @@ class Work:
     @property
     def common(self) -> dict[str, Any]:
         """What determines the results of all settings, as JSON."""
-        return fields_of(self)
+        return {name: value for name, value in fields_of(self).items() if name != "settings"}
+
+    @property
+    def by_name(self) -> dict[str, Any]:
+        """The settings by their names."""
+        return {setting.name: setting for setting in self.settings}
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+import jax
 import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.charges import OnSphere, charge_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import random_landscape
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.landscapes.convnet_stationary import Stationarity, StationaryPoint, stationary_points
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.energy import PairEnergy
@@ -62,7 +63,10 @@ def lane_landscape(problem: Problem, seed: int, lanes: np.ndarray, own: Mapping[
 
     ``own`` is what :meth:`Landscape.own_data` gave for these runs, if that is at hand.
     """
-    return random_landscape(problem, seed, lanes, own) if isinstance(problem, RandomConvNets) else landscape(problem)
+    if not isinstance(problem, RandomConvNets):
+        return landscape(problem)
+    filters, outputs = (own["filters"], own["outputs"]) if own else teachers(problem, seed, lanes)
+    return ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
 
 
 @landscape.register

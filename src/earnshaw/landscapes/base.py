@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 
 
 def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,9 +26,7 @@ def _checked(method: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@program
-def _eigenvalues(matrix: jax.Array) -> jax.Array:
-    return jnp.linalg.eigvalsh(matrix)
+_eigenvalues = program(jnp.linalg.eigvalsh)
 
 
 class Landscape:
@@ -36,9 +34,17 @@ class Landscape:
 
     Everything broadcasts over leading batch axes of the point; a point of another shape raises :class:`InputError`. A
     landscape is a JAX pytree. It may be a batch itself, with other data for each lane of a descent: its data then have a
-    leading axis that runs along the points' first one. Subclasses give ``shape``, ``global_value``, ``value`` and
-    ``gradient``; the rest has an answer here.
+    leading axis that runs along the points' first one. Subclasses give ``shape``, ``value`` and ``gradient``; the rest
+    has an answer here.
+
+    Attributes
+    ----------
+    gauge : how many flat directions every point has, because moving along them changes nothing but the parameters.
+    global_value : the smallest value there is, None when it is not known.
     """
+
+    gauge: Any = 0  # a number, or a property that is one
+    global_value: Any = None
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Let every evaluation check the shape of its point."""
@@ -50,16 +56,6 @@ class Landscape:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of one point, which is one array."""
-        raise NotImplementedError
-
-    @property
-    def gauge(self) -> int:
-        """How many flat directions every point has, because moving along them changes nothing but the parameters."""
-        return 0
-
-    @property
-    def global_value(self) -> float | None:
-        """The smallest value there is, None when it is not known."""
         raise NotImplementedError
 
     def point(self, *parts: Any) -> jax.Array:

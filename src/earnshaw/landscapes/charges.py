@@ -1,8 +1,9 @@
-"""The landscapes of charges: the energy of pairs in R^d, and on the unit sphere."""
+"""The landscapes of charges: the energy of pairs in R^d, on the unit sphere, and on the circle."""
 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass, replace
 
 import jax
@@ -11,9 +12,9 @@ import numpy as np
 
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.energy import PairEnergy
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Hermite, Potential, Sign
-from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant, Yukawa
+from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant, Yukawa, turned
 from earnshaw.problems.charges import ChargeLaw, Charges
 
 
@@ -99,3 +100,22 @@ class OnSphere(Landscape):
         """Return the gradient, of the point's shape: the energy's, through the derivative of the projection."""
         there, back = jax.vjp(self.project, point)
         return back(self.energy.gradient(there))[0]
+
+
+def node_minima(energy: PairEnergy, samples: int = 2000) -> tuple[jax.Array, jax.Array]:
+    r"""Return angles on the circle and a mask: where one more charge, with its best output weight, has a local minimum of F.
+
+    With :math:`a = S(\theta)` the loss is a constant minus :math:`S(\theta)^2/2`. It is looked at on a grid of
+    ``samples`` angles together with all :math:`\pm w_j`, sorted (..., samples + 2k): a minimum is an angle whose
+    :math:`S^2` is above that of both neighbours.
+
+    Parameters
+    ----------
+    energy : of the potential :class:`~earnshaw.potentials.radial.Circle`; its teacher (..., k, 1) are the angles w_j.
+    """
+    fixed = energy.teacher[..., 0]
+    grid = jnp.linspace(-math.pi, math.pi, samples, endpoint=False)
+    grid = jnp.broadcast_to(grid, (*fixed.shape[:-1], samples))
+    angles = jnp.sort(jnp.concatenate([grid, turned(fixed), turned(fixed + math.pi)], -1), -1)
+    size = energy.field(angles[..., None])[0] ** 2
+    return angles, (size > jnp.roll(size, 1, -1)) & (size > jnp.roll(size, -1, -1))

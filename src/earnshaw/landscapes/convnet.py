@@ -14,7 +14,8 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics.program import program
+from earnshaw.landscapes.convnet_lanes import reduce_arrays
+from earnshaw.numerics.compiling import program
 from earnshaw.problems.convnet import ConvNet
 
 PI, TAU = math.pi, 2 * math.pi
@@ -62,11 +63,14 @@ class ConvNetLandscape(Landscape):
         4\pi F = (u\cdot a - W\,u\cdot a^*)^2 + (\pi - 1)|a - W a^*|^2 + 2 (\pi - g) W\, a\cdot a^* .
 
     In this form nothing cancels near the global minimum. Leaves may have a leading lane axis (one teacher a lane),
-    which runs along the points' leading axis. ``ones`` is data, so that :func:`reduce_lanes` can write any problem in
+    which runs along the points' leading axis. ``ones`` is data, so that :meth:`reduced` can write any problem in
     five coordinates.
 
     Reference: Du et al. (2018), Theorems 2.1 and 2.2; equation (3) there misprints the cross term (docs/errata.md).
     """
+
+    gauge = 1  # one direction is flat everywhere: the length of the filter
+    global_value = 0.0  # the student can equal the teacher
 
     filter: jax.Array
     outputs: jax.Array
@@ -81,16 +85,6 @@ class ConvNetLandscape(Landscape):
     def shape(self) -> tuple[int]:
         """Shape (p + k,) of one point."""
         return (self.filter.shape[-1] + self.outputs.shape[-1],)
-
-    @property
-    def global_value(self) -> float:
-        """The least loss: the student can equal the teacher."""
-        return 0.0
-
-    @property
-    def gauge(self) -> int:
-        """One direction is flat everywhere: the length of the filter."""
-        return 1
 
     def take(self, index: np.ndarray | jax.Array | int) -> ConvNetLandscape:
         """Return the landscape of some lanes; itself when one teacher serves all. (By NumPy: nothing is compiled.)"""
@@ -118,11 +112,10 @@ class ConvNetLandscape(Landscape):
         return point
 
     def reduced(self, points: np.ndarray) -> tuple[ConvNetLandscape, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-        """Return landscape and points (lanes, 5) in five coordinates, and the way back; see :mod:`.convnet_reduced`."""
-        from earnshaw.landscapes.convnet_reduced import reduce_lanes
-
-        small, five, axes = reduce_lanes(self, points)
-        return small, five, axes.lift
+        """Return landscape and points (lanes, 5) in five coordinates, and the way back; see :mod:`.convnet_lanes`."""
+        filter, outputs, ones = (np.asarray(leaf) for leaf in jax.tree.leaves(self))
+        teacher, five, lift = reduce_arrays(filter, outputs, ones, points)
+        return ConvNetLandscape(*jax.device_put(teacher)), five, lift
 
     def own_data(self) -> dict[str, np.ndarray]:
         """Return the lanes' teachers, if each has its own: ``filters`` (lanes, p) and ``outputs`` (lanes, k)."""
@@ -143,9 +136,9 @@ class ConvNetLandscape(Landscape):
         return jnp.sqrt(_dot(self.filter, self.filter))
 
     @property
-    def patches(self) -> jax.Array:
-        """k, the number of patches (the squared length of ``ones``)."""
-        return _dot(self.ones, self.ones)
+    def kappa(self) -> jax.Array:
+        r""":math:`\kappa = k + \pi - 1`, k the number of patches (the squared length of ``ones``)."""
+        return _dot(self.ones, self.ones) + PI - 1
 
     @property
     def square(self) -> jax.Array:
@@ -207,7 +200,19 @@ class ConvNetLandscape(Landscape):
 
     @program
     def hessian_vector(self, point: jax.Array, direction: jax.Array) -> jax.Array:
-        """Return the Hessian applied to a direction (..., p + k), without forming it."""
+        r"""Return the Hessian applied to a direction (..., p + k), without forming it.
+
+        With :math:`\bar v = v/|v|` and :math:`\psi = \pi - \varphi` its blocks are
+
+        .. math::
+            H_{vv} = \frac{W\,a\cdot a^*}{2\pi|v|^2}\big[\psi\cos\varphi\,(I - \bar v\bar v^T) - \sin\varphi\,e e^T
+                     + \psi\sin\varphi\,(\bar v e^T + e\bar v^T)\big], \quad
+            H_{va} = -\frac{W\psi\sin\varphi}{2\pi|v|}\,e\,a^{*T}, \quad
+            H_{aa} = \frac{u u^T + (\pi - 1) I}{2\pi} .
+
+        Nothing is singular at :math:`\varphi = 0, \pi`. At :math:`\pi` the block of v vanishes: the spurious point is
+        degenerate, whatever it is.
+        """
         (_, a), (x, y) = self.split(point), self.split(direction)
         way, norm = self.angles(point), self.norm
         radial, toward = _dot(way.along, x), _dot(way.across, x)
@@ -221,36 +226,17 @@ class ConvNetLandscape(Landscape):
         low = (_dot(self.ones, y)[..., None] * self.ones + (PI - 1) * y) / TAU
         return jnp.concatenate([top, low + (mixed * toward)[..., None] * self.outputs], -1)
 
-    @program
-    def hessian(self, point: jax.Array) -> jax.Array:
-        r"""Return the Hessian (..., p + k, p + k), the filter first.
-
-        With :math:`\bar v = v/|v|` and :math:`\psi = \pi - \varphi` its blocks are
-
-        .. math::
-            H_{vv} = \frac{W\,a\cdot a^*}{2\pi|v|^2}\big[\psi\cos\varphi\,(I - \bar v\bar v^T) - \sin\varphi\,e e^T
-                     + \psi\sin\varphi\,(\bar v e^T + e\bar v^T)\big], \quad
-            H_{va} = -\frac{W\psi\sin\varphi}{2\pi|v|}\,e\,a^{*T}, \quad
-            H_{aa} = \frac{u u^T + (\pi - 1) I}{2\pi} .
-
-        Nothing is singular at :math:`\varphi = 0, \pi`. At :math:`\pi` the block of v vanishes: the spurious point is
-        degenerate, whatever it is.
-        """
-        size = self.shape[0]
-        apply = jax.vmap(lambda row: self.hessian_vector(point, jnp.broadcast_to(row, point.shape)), out_axes=-1)
-        return apply(jnp.eye(size))
-
     # ---- the three values that matter ------------------------------------------------------------------------------
 
     @property
     def turning(self) -> jax.Array:
         r"""The value of g at which a . a* changes sign when a follows the filter,
 
-        .. math:: g_c = \frac{\kappa A - \pi S^2}{\kappa A - S^2}, \qquad \kappa = k + \pi - 1;
+        .. math:: g_c = \frac{\kappa A - \pi S^2}{\kappa A - S^2} ;
 
         positive exactly when the spurious point is a local minimum.
         """
-        kappa = self.patches + PI - 1
+        kappa = self.kappa
         return (kappa * self.square - PI * self.total**2) / (kappa * self.square - self.total**2)
 
     @property
@@ -261,13 +247,13 @@ class ConvNetLandscape(Landscape):
 
         It is the saddles' value where they exist. Below it the sign of :math:`a\cdot a^*` cannot change.
         """
-        kappa = self.patches + PI - 1
+        kappa = self.kappa
         return self.norm**2 * (PI - 1) * kappa * self.square**2 / (2 * TAU * (kappa * self.square - self.total**2))
 
     @property
     def spurious_value(self) -> jax.Array:
         r"""The loss of the spurious point, :math:`\frac{W^2}{4}\,\frac{(\pi - 2)\kappa A + \pi S^2}{(\pi - 1)\kappa}`."""
-        kappa = self.patches + PI - 1
+        kappa = self.kappa
         return self.norm**2 * ((PI - 2) * kappa * self.square + PI * self.total**2) / (4 * (PI - 1) * kappa)
 
     def smoothness(self, point: jax.Array) -> jax.Array:
@@ -277,7 +263,7 @@ class ConvNetLandscape(Landscape):
         :math:`m = \pi\rho/8`, :math:`n = \rho^2`, :math:`\rho = W|a^*|/|v|`; it falls as the filter grows longer.
         """
         v, _ = self.split(point)
-        h = (self.patches + PI - 1) / TAU
+        h = self.kappa / TAU
         n = self.norm**2 * self.square / _dot(v, v)
         return 0.5 * (h + n + jnp.sqrt((h - n) ** 2 + n * (PI / 4) ** 2))
 
@@ -288,9 +274,8 @@ class ConvNetLandscape(Landscape):
 
         (..., k); :math:`W a^*` for g = pi, the spurious ones for g = 0.
         """
-        kappa = self.patches + PI - 1
         overlap = jnp.asarray(overlap)[..., None]
-        share = (self.total / kappa)[..., None] * self.ones
+        share = (self.total / self.kappa)[..., None] * self.ones
         return self.norm[..., None] / (PI - 1) * ((overlap - 1) * self.outputs + (PI - overlap) * share)
 
     # ---- through a sample ----------------------------------------------------------------------------------------

@@ -98,24 +98,15 @@ def spurious_approach(landscape: ConvNetLandscape, step: float, time: ArrayLike,
     return 2 * math.pi * np.asarray(length) ** 2 / (rate * np.asarray(time))
 
 
-def nearest_stationary(problem: ConvNet, filter: np.ndarray, output_weights: np.ndarray) -> StationaryPoint:
-    """Return the stationary set next to a point, by :meth:`StationaryPoint.distance`."""
-    return min(stationary_points(problem), key=lambda point: point.distance(problem, filter, output_weights))
-
-
 def angle_of_overlap(overlap: float) -> float:
     r"""Return the angle at which :math:`g = (\pi - \varphi)\cos\varphi + \sin\varphi` has a value in [0, pi].
 
     Bisection on the supplement :math:`\psi`, in which :math:`g = \sin\psi - \psi\cos\psi` grows from 0.
     """
     low, high = 0.0, math.pi
-    while True:
-        middle = 0.5 * (low + high)
-        if middle in (low, high):
-            return math.pi - middle
+    while (middle := 0.5 * (low + high)) not in (low, high):
         # below 1e-2 the two terms cancel; there the series is exact to 1e-16
         cube = middle**3 / 3 * (1 - middle**2 / 10 * (1 - middle**2 / 28))
-        if (cube if middle < 1e-2 else math.sin(middle) - middle * math.cos(middle)) < overlap:
-            low = middle
-        else:
-            high = middle
+        below = (cube if middle < 1e-2 else math.sin(middle) - middle * math.cos(middle)) < overlap
+        low, high = (middle, high) if below else (low, middle)
+    return math.pi - middle

@@ -1,19 +1,23 @@
-"""The empirical risk of a one-hidden-layer network of probabilities, on data in memory."""
+"""The empirical risk of a one-hidden-layer network of probabilities: on data in memory, and on data of any size."""
 
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.typing import NDArray
 
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.rows import Rows
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import derivatives
 from earnshaw.problems import Activation, unit_activation
+
+Array = NDArray[np.float64]
 
 
 @functools.partial(jax.tree_util.register_dataclass, data_fields=("x", "y"), meta_fields=("students", "activation"))
@@ -45,11 +49,6 @@ class EmpiricalRisk(Landscape):
         """Shape (K, d) of one point."""
         return self.students, self.x.shape[-1]
 
-    @property
-    def global_value(self) -> float | None:
-        """The least value: not known for a data set."""
-        return None
-
     def _projections(self, weights: jax.Array) -> jax.Array:
         """Return the inputs of all neurons, (lanes, K, n), from any batch axes."""
         flat = weights.reshape(-1, self.x.shape[-1])
@@ -79,19 +78,92 @@ class EmpiricalRisk(Landscape):
         One lane at a time, so that the memory is that of one: n times d doubles for each pair of neurons in turn.
         """
         K, d = self.shape
-        points = point.reshape(-1, K, d)
-        return jax.lax.map(self._hessian, points).reshape(*point.shape[:-2], K * d, K * d)
 
-    def _hessian(self, weights: jax.Array) -> jax.Array:
-        K, d = self.shape
-        phi, slope, bend = derivatives(self.activation, jnp.matmul(weights, self.x.T), 2)
-        error = jnp.mean(phi, 0) - self.y
-        scale = 1.0 / (K * K * self.x.shape[0])
-        blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
-        for j in range(K):
-            for m in range(j, K):
+        def one(weights: jax.Array) -> jax.Array:
+            phi, slope, bend = derivatives(self.activation, jnp.matmul(weights, self.x.T), 2)
+            error = jnp.mean(phi, 0) - self.y
+            scale = 1.0 / (K * K * self.x.shape[0])
+            blocks = [[jnp.zeros((d, d))] * K for _ in range(K)]
+            for j, m in itertools.combinations_with_replacement(range(K), 2):
                 factor = slope[j] * slope[m] + (K * error * bend[j] if j == m else 0.0)
                 blocks[j][m] = jnp.matmul((self.x * (scale * factor)[:, None]).T, self.x)
                 blocks[m][j] = blocks[j][m].T
-        full = jnp.block(blocks)
-        return 0.5 * (full + full.T)
+            full = jnp.block(blocks)
+            return 0.5 * (full + full.T)
+
+        return jax.lax.map(one, point.reshape(-1, K, d)).reshape(*point.shape[:-2], K * d, K * d)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedRisk:
+    """The risk of :class:`EmpiricalRisk` for one point at a time, by a loop over chunks of rows on the host.
+
+    Memory is a few chunks whatever n is. Results do not depend on the number of threads, and on the size of a chunk by
+    rounding only (1e-12).
+    """
+
+    rows: Rows
+    neurons: int
+    activation: str | Activation = "sigmoid"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (K, d) of a point."""
+        return self.neurons, self.rows.dimension
+
+    @functools.cached_property
+    def _sigma(self) -> Activation:
+        return unit_activation(self.activation)
+
+    def value(self, weights: Array) -> float:
+        """Return the risk at weights (K, d)."""
+
+        def part(x: Array, y: Array) -> tuple[Array]:
+            (phi,) = derivatives(self._sigma, weights @ x.T, 0)
+            error = phi.mean(0) - y
+            return (np.array(error @ error),)
+
+        return float(self.rows.total(part)[0]) / (2 * len(self.rows))
+
+    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
+        """Return the risk and its gradient (K, d) in one pass over the data."""
+
+        def part(x: Array, y: Array) -> tuple[Array, Array]:
+            phi, slope = derivatives(self._sigma, weights @ x.T, 1)
+            error = phi.sum(0) / self.neurons - y
+            return np.array(error @ error), (slope * error) @ x
+
+        (square, pull), n = self.rows.total(part), len(self.rows)
+        return float(square) / (2 * n), pull / (n * self.neurons)
+
+    def gradient(self, weights: Array) -> Array:
+        """Return the gradient (K, d)."""
+        return self.value_and_gradient(weights)[1]
+
+    def hessian_vector(self, weights: Array, direction: Array) -> Array:
+        """Return the Hessian applied to a direction (K, d), in one pass."""
+        K = self.neurons
+
+        def part(x: Array, y: Array) -> tuple[Array]:
+            phi, slope, bend = derivatives(self._sigma, weights @ x.T, 2)
+            along = direction @ x.T
+            error = phi.mean(0) - y
+            change = (slope * along).mean(0)
+            return ((error * bend * along + slope * change) @ x,)
+
+        return self.rows.total(part)[0] / (len(self.rows) * K)
+
+    def hessian(self, weights: Array) -> Array:
+        """Return the Hessian (K d, K d), rows ordered by neuron and then coordinate, in one pass."""
+        K, d = self.shape
+
+        def part(x: Array, y: Array) -> tuple[Array, Array]:
+            phi, slope, bend = derivatives(self._sigma, weights @ x.T, 2)
+            bend = bend * (phi.mean(0) - y)
+            columns = (slope.T[:, :, None] * x[:, None, :]).reshape(len(x), K * d)
+            return columns.T @ columns, np.stack([(x * row[:, None]).T @ x for row in bend])
+
+        full, bends = self.rows.total(part)
+        for k in range(K):
+            full[k * d : (k + 1) * d, k * d : (k + 1) * d] += K * bends[k]
+        return 0.5 * (full + full.T) / (K * K * len(self.rows))

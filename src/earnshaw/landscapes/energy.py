@@ -13,7 +13,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials.base import Pairs, Potential
 
 
@@ -122,10 +122,6 @@ class PairEnergy(Landscape):
         """Return the places of a point."""
         return self.split(point)[0]
 
-    def project(self, point: jax.Array) -> jax.Array:
-        """Return the point itself: every place is allowed."""
-        return point
-
     def take(self, index: jax.Array | np.ndarray | int) -> Self:
         """Return the landscape of some lanes."""
         return self if self.teacher.ndim == 2 else jax.tree.map(lambda leaf: leaf[index], self)
@@ -181,9 +177,8 @@ class PairEnergy(Landscape):
         slope = charges[..., None] * (own.force(charges) + other.force(self._fixed))
         if not self.trainable_output:
             return slope
-        field = jnp.sum(own.values() * charges[..., None, :], -1) + jnp.sum(
-            other.values() * self._fixed[..., None, :], -1
-        )
+        field = jnp.sum(own.values() * charges[..., None, :], -1)
+        field = field + jnp.sum(other.values() * self._fixed[..., None, :], -1)
         return self.join(slope, field + self.regularisation * charges if self.regularisation else field)
 
     @program
@@ -198,9 +193,8 @@ class PairEnergy(Landscape):
         """
         places, charges = self.split(point)
         n, batch = self.students, places.shape[:-2]
-        same, mixed = self.potential.second_derivatives(
-            places[..., :, None, :], self._everyone(places)[..., None, :, :]
-        )
+        everyone = self._everyone(places)[..., None, :, :]
+        same, mixed = self.potential.second_derivatives(places[..., :, None, :], everyone)
         diagonal = jnp.einsum("...i,...j,...ijab->...iab", charges, self._all_charges(charges), same)
         factor = charges[..., :, None] * charges[..., None, :]
         blocks = factor[..., None, None] * mixed[..., :n, :, :]

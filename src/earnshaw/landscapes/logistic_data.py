@@ -26,11 +26,10 @@ def draw_rows(problem: Logistic, start: int = 0, stop: int | None = None) -> tup
     stop = problem.samples if stop is None else min(stop, problem.samples)
     x, y = np.empty((stop - start, problem.dimension)), np.empty(stop - start)
     for block in range(start // BLOCK, -(-stop // BLOCK)):
-        inputs, labels = _block(problem, block)
         first = block * BLOCK
         low, high = max(start, first), min(stop, first + BLOCK)
-        x[low - start : high - start] = inputs[low - first : high - first]
-        y[low - start : high - start] = labels[low - first : high - first]
+        for rows, drawn in zip((x, y), _block(problem, block), strict=True):
+            rows[low - start : high - start] = drawn[low - first : high - first]
     return x, y
 
 
@@ -61,5 +60,4 @@ def draw_files(
         progress(stop / n, "rows")
     x.flush()
     y.flush()
-    del x, y
     return Rows.open(folder / "x.npy", folder / "y.npy")

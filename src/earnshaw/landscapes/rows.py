@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,17 +107,11 @@ class Rows:
     def total(self, function: Callable[[Array, Array], Sums]) -> Sums:
         """Return the sums over chunks of a function of (inputs, labels) that returns a tuple of arrays.
 
-        Several groups of chunks are in flight at a time; their results are added in the order of the rows. Threads over
+        Groups of chunks go to the threads, and their results are added in the order of the rows. Threads over
         chunks are the only ones: with those of BLAS on top, two cores would be fifty times slower than one.
         """
-        with _plain_blas():
-            return self._total(function)
-
-    def _total(self, function: Callable[[Array, Array], Sums]) -> Sums:
         starts = range(0, len(self.x), self.chunk)
         threads = self.threads or cores()
-        if threads == 1 or len(starts) == 1:
-            return _added(function(*self._take(start)) for start in starts)
         group = max(1, min(16, len(starts) // (2 * threads)))
         # A group is a run of chunks whose sums are kept apart: the order of additions is that of one thread.
         groups = [starts[first : first + group] for first in range(0, len(starts), group)]
@@ -126,17 +119,11 @@ class Rows:
         def work(several: range) -> list[Sums]:
             return [function(*self._take(start)) for start in several]
 
-        def results() -> Iterator[Sums]:
+        with _plain_blas():
+            if threads == 1 or len(starts) == 1:
+                return _added(function(*self._take(start)) for start in starts)
             with ThreadPoolExecutor(threads) as pool:
-                waiting: deque[Future[list[Sums]]] = deque()
-                for several in groups:
-                    waiting.append(pool.submit(work, several))
-                    if len(waiting) > 2 * threads:
-                        yield from waiting.popleft().result()
-                while waiting:
-                    yield from waiting.popleft().result()
-
-        return _added(results())
+                return _added(sums for several in pool.map(work, groups) for sums in several)
 
     def validate(self) -> None:
         """Read everything once; NaN, infinite entries and labels outside [0, 1] raise :class:`InputError`."""
@@ -178,15 +165,11 @@ def _plain_blas() -> Iterator[None]:
                 _blas.close()
 
 
-def _added(parts: Iterator[Sums] | Iterator[tuple[Array, ...]]) -> Sums:
-    total: list[Array] | None = None
+def _added(parts: Iterator[Sums]) -> Sums:
+    total = [np.array(array, dtype=np.float64) for array in next(parts)]
     for part in parts:
-        if total is None:
-            total = [np.array(array, dtype=np.float64) for array in part]
-        else:
-            for array, more in zip(total, part, strict=True):
-                array += more
-    assert total is not None
+        for array, more in zip(total, part, strict=True):
+            array += more
     return tuple(total)
 
 

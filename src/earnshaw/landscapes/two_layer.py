@@ -14,7 +14,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.energy import PairEnergy
-from earnshaw.numerics.program import program
+from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Invariant, Series, potential
 from earnshaw.problems import Activation, TwoLayer
 
@@ -51,9 +51,7 @@ class TwoLayerLandscape(PairEnergy):
     @classmethod
     def of(cls, problem: TwoLayer) -> TwoLayerLandscape:
         """Return the landscape of a problem; warn when a user's activation cannot be computed well at the teacher's norms."""
-        ones = np.ones
-        student = ones(problem.students) if problem.student_output_weights is None else problem.student_output_weights
-        teacher = ones(problem.teachers) if problem.output_weights is None else problem.output_weights
+        student, teacher = problem.charges
         return cls(
             jnp.asarray(problem.teacher),
             jnp.asarray(np.concatenate([student, -teacher])),
@@ -136,7 +134,7 @@ class TwoLayerLandscape(PairEnergy):
         if sigma.odd:
             sign = jnp.where(charges < 0, -1.0, 1.0)
             weights, charges = weights * sign[..., None], charges * sign
-        return jnp.concatenate([weights, charges[..., None]], -1)
+        return self.join(weights, charges)
 
     def _placed_teacher(self) -> Any:
         return self.potential.place(self.teacher, self.coordinates)
@@ -215,3 +213,25 @@ class TwoLayerLandscape(PairEnergy):
         first = 3 * math.sqrt(3) / (4 * math.pi) * charges * others / safe**2
         second = 3 * math.sqrt(self.shape[0] - 1) / math.pi * jnp.max(charges) ** 2 / safe
         return jnp.max(jnp.where(room > 0, jnp.hypot(first, second), jnp.inf), -1)
+
+
+def split_neuron(weights: np.ndarray, neuron: int, share: float = 0.5) -> np.ndarray:
+    r"""Return weights (n + 1, d) of the same ReLU network, neuron w replaced by (1 - t) w in its place and t w as the last row.
+
+    ReLU is positively homogeneous, so the network, the loss and every neuron's gradient stay as they are: a critical
+    point remains one. Its Hessian gains directions in which the halves part, :math:`(-u, u)`, and along these, with the
+    residual r = student - teacher,
+
+    .. math:: \frac{d^2}{d\epsilon^2} F = \frac{1}{t(1-t)}\, E\big[r(x)\,\delta(w\cdot x)\,(u\cdot x)^2\big],
+
+    which no curvature of the smaller network speaks about: a minimum may become a saddle. At t = 0 the added neuron is
+    0, where the loss is not differentiable, hence 0 < t < 1.
+    """
+    n = len(weights)
+    if not 0 <= neuron < n:
+        raise InputError(f"neuron {neuron} of {n} was to be split; use 0 to {n - 1}")
+    if not 0 < share < 1:
+        raise InputError(f"the share of the new neuron is {share}; use a number between 0 and 1")
+    result = np.concatenate([weights, share * weights[neuron : neuron + 1]])
+    result[neuron] *= 1 - share
+    return result

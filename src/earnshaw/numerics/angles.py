@@ -34,13 +34,21 @@ def horner(coefficients: Sequence[float], x: jax.Array) -> jax.Array:
     return result
 
 
+def _half_arc(size: jax.Array) -> tuple[jax.Array, jax.Array]:
+    r"""Return, of numbers s in [0, 1], whether s > 1/2, and :math:`\tfrac12\arccos s` there, :math:`\arcsin s` elsewhere."""
+    far = size > 0.5
+    square = jnp.where(far, 0.5 * (1.0 - size), size * size)
+    root = jnp.where(far, jnp.sqrt(square), size)
+    return far, root + root * square * horner(_NUMERATOR, square) / horner(_DENOMINATOR, square)
+
+
 @jax.custom_jvp
 def sine_and_supplement(cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
     r"""Return :math:`(\sin t,\ \pi - t)` for :math:`t = \arccos c`, elementwise, to a few units in the last place.
 
     The cosine is clipped to [-1, 1] first. An angle near 0 or pi is badly determined by its cosine (an error of 1e-16
     there moves t by 1e-8), but both results are exact functions of the *same* c, and quantities that are Lipschitz in c,
-    such as the value and the gradient of the arc-cosine kernel, stay accurate; see :mod:`earnshaw.potentials.relu`.
+    such as the value and the gradient of the arc-cosine kernel, stay accurate; see :mod:`earnshaw.potentials.homogeneous`.
     Branch-free and without calls into a maths library, it is ten times faster than ``jnp.arccos``.
 
     The derivative, :math:`(-c, 1)\,dc / \sin t`, is set to 0 where the sine vanishes: there c is at an extremum, so
@@ -48,11 +56,8 @@ def sine_and_supplement(cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
     """
     cosine = jnp.minimum(jnp.maximum(cosine, -1.0), 1.0)
     size = jnp.abs(cosine)
-    far = size > 0.5
-    square = jnp.where(far, 0.5 * (1.0 - size), size * size)
-    root = jnp.where(far, jnp.sqrt(square), size)
-    arcsine = root + root * square * horner(_NUMERATOR, square) / horner(_DENOMINATOR, square)
-    angle = jnp.where(far, 2.0 * arcsine, 0.5 * math.pi - arcsine)
+    far, arc = _half_arc(size)
+    angle = jnp.where(far, 2.0 * arc, 0.5 * math.pi - arc)
     return jnp.sqrt((1.0 - size) * (1.0 + size)), jnp.where(cosine > 0, math.pi - angle, angle)
 
 
@@ -73,11 +78,7 @@ def arcsine(x: jax.Array) -> jax.Array:
 
     As fast as :func:`sine_and_supplement` and by the same polynomials. The derivative is set to 0 at the ends.
     """
-    size = jnp.minimum(jnp.abs(x), 1.0)
-    far = size > 0.5
-    square = jnp.where(far, 0.5 * (1.0 - size), size * size)
-    root = jnp.where(far, jnp.sqrt(square), size)
-    arc = root + root * square * horner(_NUMERATOR, square) / horner(_DENOMINATOR, square)
+    far, arc = _half_arc(jnp.minimum(jnp.abs(x), 1.0))
     arc = jnp.where(far, 0.5 * math.pi - 2.0 * arc, arc)
     return jnp.where(x < 0, -arc, arc)
 

@@ -3,8 +3,7 @@
 ``PAPERS`` lists them with their tables and figures; nothing here imports JAX, so that help and completion are fast.
 """
 
-from earnshaw.papers.comparison import Comparison, Item, Source
-from earnshaw.papers.listing import PAPERS, Paper
-from earnshaw.papers.reproduction import Reproduction
+from earnshaw.papers.comparison import Comparison, Item, Reproduction, Source
+from earnshaw.papers.listing import ERRATA, PAPERS, Paper
 
-__all__ = ["PAPERS", "Comparison", "Item", "Paper", "Reproduction", "Source"]
+__all__ = ["ERRATA", "PAPERS", "Comparison", "Item", "Paper", "Reproduction", "Source"]

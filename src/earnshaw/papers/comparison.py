@@ -1,10 +1,14 @@
-"""One compared number: ours, what it is held against, and where that comes from."""
+"""How a paper's items are reproduced; one compared number: ours, what it is held against, and where that comes from."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 Z_LIMIT = 4.0  # standard deviations that two samples may be apart
@@ -73,10 +77,8 @@ class Item:
         interval: Interval | None = None,
     ) -> Comparison:
         """Return one compared number."""
-        ours = None if ours is None else float(ours)
-        return Comparison(
-            self.paper, self.name, setting, quantity, ours, float(reference), source, test, bool(ok), interval
-        )
+        numbers = None if ours is None else float(ours), float(reference)
+        return Comparison(self.paper, self.name, setting, quantity, *numbers, source, test, bool(ok), interval)
 
     def within(
         self, setting: str, quantity: str, ours: float, reference: float, source: Source, room: float, test: str = ""
@@ -110,11 +112,65 @@ class Item:
         return self.compare(setting, quantity, percent, reference, source, test, ok, interval)
 
     def sampled(
-        self, setting: str, quantity: str, percent: float, of: int, interval: Interval, reference: float, runs: int
+        self, setting: str, quantity: str, count: int, of: int, reference: float, reference_of: int
     ) -> Comparison:
-        """Compare a percentage of our runs with the printed one of ``runs`` runs, as two samples of one proportion."""
-        from earnshaw.numerics import two_proportions
+        """Compare the share of our runs that count with the printed percentage, as two samples of one proportion."""
+        from earnshaw.numerics import percentage, two_proportions
 
-        z = two_proportions(percent / 100, of, reference / 100, runs)
+        percent, interval = percentage(count, of)
+        z = two_proportions(percent / 100, of, reference / 100, reference_of)
         test = f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}"
         return self.compare(setting, quantity, percent, reference, Source.PRINTED, test, abs(z) <= Z_LIMIT, interval)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reproduction:
+    """How to reproduce: where files go, how many runs, and who hears of the progress.
+
+    Attributes
+    ----------
+    runs : how many runs (or data sets, or teachers) each setting gets; None leaves it to the item.
+    quick : the smaller version that takes minutes at most.
+    """
+
+    out: Path
+    runs: int | None = None
+    seed: int = 0
+    quick: bool = False
+    workers: int | None = None
+    progress: Callable[[float, str], None] = lambda share, what: None
+
+    def count(self, full: int, quick: int) -> int:
+        """Return the number of runs: the one asked for, or this item's own."""
+        return self.runs if self.runs is not None else quick if self.quick else full
+
+    def parts(self, costs: Sequence[float]) -> list[Reproduction]:
+        """Return the same once for each part of the work, with a progress that counts by the part's share of the costs."""
+        ends = list(accumulate(costs, initial=0.0))
+
+        def part(begin: float, share: float) -> Reproduction:
+            return dataclasses.replace(self, progress=lambda done, what: self.progress(begin + done * share, what))
+
+        return [part(begin / ends[-1], cost / ends[-1]) for begin, cost in zip(ends, costs, strict=False)]
+
+
+Reproducer = Callable[[Reproduction], list[Comparison]]
+
+
+def reproduces(paper: str) -> Callable[[Callable[[Reproduction, Item], Iterable[Comparison]]], Reproducer]:
+    """Make the function that gives the rows of an item, and has its name, write them to ``ITEM.json`` and return them."""
+
+    def decorate(rows: Callable[[Reproduction, Item], Iterable[Comparison]]) -> Reproducer:
+        item = Item(paper, rows.__name__)
+
+        @functools.wraps(rows)
+        def reproducer(how: Reproduction) -> list[Comparison]:
+            from earnshaw.store import write_json  # NumPy, which the list of papers does not need
+
+            compared = list(rows(how, item))
+            write_json(how.out / f"{item.name}.json", [row.to_json() for row in compared])
+            return compared
+
+        return reproducer
+
+    return decorate

@@ -3,22 +3,23 @@ probability of the spurious minimum, and the theorems put to the test."""
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
-from earnshaw.experiments import Plan, best_of_four, convnet_monitors, run_plan
-from earnshaw.experiments.convnet_monitors import Trajectory, follow, hypotheses, monitors
+from earnshaw.experiments import Plan, best_of_four, convnet, run_plan
+from earnshaw.experiments.convnet import Trajectory, follow, hypotheses, monitors
 from earnshaw.landscapes import ConvNetLandscape, lane_landscape
-from earnshaw.landscapes.convnet_random import teachers
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.landscapes.convnet_stationary import spurious_approach, spurious_limit
 from earnshaw.numerics import percentage, two_proportions
-from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Source
-from earnshaw.papers.reproduction import Reproduction
-from earnshaw.plots import GLOBAL, SPURIOUS, Curve, Proportion, bars
-from earnshaw.plots.convnet import approach_figure, convergence_figure, phase_figure, probability_figure
+from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Reproduction, Source, reproduces
+from earnshaw.plots import GLOBAL, OURS, SPURIOUS, Curve, Proportion, bars
+from earnshaw.plots.networks import approach_figure, convergence_figure, phase_figure, probability_figure
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.proof import Verdict, check, prove
 from earnshaw.starts import SphereAndBall
@@ -69,13 +70,13 @@ def _promised(curves: Trajectory, points: np.ndarray) -> np.ndarray:
     return promised
 
 
-def figure1b(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def figure1b(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Success and failure for p = 20, k = 25: about 50 slow iterations, then a straight line; failures level off."""
-    item = Item(PAPER, "figure1b")
     runs, steps = how.count(full=200, quick=60), 500
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, FIGURE_STEP, steps)
-    found = [convnet_monitors.phases(curves, int(lane)) for lane in _promised(curves, points)]
+    found = [convnet.phases(curves, int(lane)) for lane in _promised(curves, points)]
     how.progress(0.5, "runs")
     level = float(np.broadcast_to(energy.spurious_value, curves.spurious.shape)[0])
     title = f"Convergence for p = {P}, k = {K} (S = |a*| = |w*| = 1, step {FIGURE_STEP:g})"
@@ -90,22 +91,19 @@ def figure1b(how: Reproduction) -> list[Comparison]:
     late = curves.value[-1, curves.spurious]
     levels = f"levels off: {late.size} failing runs within 1% of the spurious minimum's loss"
     flat = np.median(np.abs(late / level - 1)) <= 0.01
-    rows = [
-        item.compare(setting, "iterations_of_the_slow_phase", slow, SLOW_ITERATIONS, Source.PRINTED, about, soon),
-        item.compare(setting, "factor_per_iteration_of_the_fast_phase", rate, expected, formula, straight, fast),
-        item.compare(setting, "loss_of_failing_runs", float(np.median(late)), level, formula, levels, flat),
-    ]
-    return how.write(item, rows)
+    yield item.compare(setting, "iterations_of_the_slow_phase", slow, SLOW_ITERATIONS, Source.PRINTED, about, soon)
+    yield item.compare(setting, "factor_per_iteration_of_the_fast_phase", rate, expected, formula, straight, fast)
+    yield item.compare(setting, "loss_of_failing_runs", float(np.median(late)), level, formula, levels, flat)
 
 
-def phases(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def phases(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """T1 and T2 of a run, Lemmas 4.2-4.5 along many, and the 1/t approach to the spurious minimum."""
-    item = Item(PAPER, "phases")
     runs, steps = how.count(full=500, quick=100), 800
     energy, points = random_lanes(FIGURE_RATIO, runs, how.seed)
     curves = follow(energy, points, STEP, steps)
     promised = _promised(curves, points)
-    found = [convnet_monitors.phases(curves, int(lane)) for lane in promised]
+    found = [convnet.phases(curves, int(lane)) for lane in promised]
     both = [run.first is not None and run.second is not None and run.first < run.second for run in found]
     chosen = both.index(True)
     lane, best = promised[chosen], found[chosen]
@@ -113,7 +111,7 @@ def phases(how: Reproduction) -> list[Comparison]:
     how.progress(0.4, "phases")
     setting = f"{_setting(FIGURE_RATIO)}, step {STEP:g}"
     test = f"Theorem 3.1: every start that satisfies it; T1 = {best.first}, T2 = {best.second} in the figure"
-    rows = [item.within(setting, "runs_with_both_phases", sum(both), len(found), Source.PRINTED, 0, test)]
+    yield item.within(setting, "runs_with_both_phases", sum(both), len(found), Source.PRINTED, 0, test)
     watched = [monitors(curves, lane) for lane in range(min(runs, 200))]
     for index, monitor in enumerate(watched[0]):
         checked = sum(one[index].steps for one in watched)
@@ -121,8 +119,8 @@ def phases(how: Reproduction) -> list[Comparison]:
         name, _, claim = monitor.lemma.partition(":")
         test = f"{claim.strip()}: {checked} steps of {len(watched)} runs at which its hypotheses hold"
         ok = broken == 0 and checked > 0
-        rows.append(item.compare(setting, f"violations_of_lemma_{name}", broken, 0, Source.PRINTED, test, ok))
-    return how.write(item, [*rows, _approach(how, item, curves, energy, points)])
+        yield item.compare(setting, f"violations_of_lemma_{name}", broken, 0, Source.PRINTED, test, ok)
+    yield _approach(how, item, curves, energy, points)
 
 
 def _approach(
@@ -141,13 +139,13 @@ def _approach(
     return item.within("the spurious minimum", "ratio_to_the_law_1/t", ratio, 1.0, Source.CLOSED_FORM, room, test)
 
 
-def probability(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def probability(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """The share of random starts that end at the spurious minimum, against S/|a*|."""
-    item = Item(PAPER, "probability")
     runs = how.count(full=2000, quick=2000)
     ratios = tuple(REFERENCE) if how.quick else MAP
     limit = spurious_limit(K)
-    rows, measured = [], []
+    measured = []
     for index, ratio in enumerate(ratios):
         outcomes = _swept(how, ratio, runs)
         how.progress((index + 1) / len(ratios), _setting(ratio))
@@ -163,24 +161,15 @@ def probability(how: Reproduction) -> list[Comparison]:
             ok, reference, source = spurious == 0, 0.0, Source.CLOSED_FORM
         else:
             continue
-        rows.append(
-            item.share(
-                _setting(ratio),
-                "percent_spurious",
-                spurious,
-                runs,
-                test,
-                decided and ok,
-                reference=reference,
-                source=source,
-            )
+        ok = ok and decided
+        yield item.share(
+            _setting(ratio), "percent_spurious", spurious, runs, test, ok, reference=reference, source=source
         )
     percents, intervals = zip(*measured, strict=True)
-    shown = Curve("earnshaw, with 95% interval", ratios, percents, intervals)
+    shown = Curve(OURS, ratios, percents, intervals)
     references = {ratio: 100 * REFERENCE[ratio] for ratio in ratios if ratio in REFERENCE}
     title = f"Random starts, p = {P}, k = {K}, {runs} runs each"
     probability_figure(shown, references, limit, title, how.out / "probability")
-    return how.write(item, rows)
 
 
 def random_instances(count: int, seed: int) -> list[ConvNet]:
@@ -194,11 +183,10 @@ def random_instances(count: int, seed: int) -> list[ConvNet]:
     return problems
 
 
-def theorems(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def theorems(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Which theorem speaks of a start, and what became of it; the four signs; the condition, proved on both sides."""
-    item = Item(PAPER, "theorems")
     runs = how.count(full=2000, quick=2000)
-    rows: list[Comparison] = []
     table = []
     for index, ratio in enumerate(THEOREM_RATIOS):
         outcomes = _swept(how, ratio, runs)
@@ -216,16 +204,16 @@ def theorems(how: Reproduction) -> list[Comparison]:
                 kept, of = ends[promised], int(which.sum())
                 quantity = f"{name.replace(' ', '_')}_percent_{promised.name.lower()}"
                 test = f"{kept} of {of} starts that satisfy its hypotheses"
-                rows.append(item.share(_setting(ratio), quantity, kept, of, test))
+                yield item.share(_setting(ratio), quantity, kept, of, test)
         how.progress((index + 1) / (len(THEOREM_RATIOS) + 2), f"S/|a*| = {ratio:g}")
     write_json(how.out / "theorems-starts.json", table)
     _draw_theorems(how, table)
     instances = random_instances(how.count(full=2000, quick=500), how.seed)
     reached = _count(best_of_four(instances, how.seed), Outcome.GLOBAL)
     test = f"{reached} of {len(instances)} instances with random p in 2..40, k in 1..50, S"
-    rows.append(item.share("the best of four signs", "percent_global", reached, len(instances), test))
+    yield item.share("the best of four signs", "percent_global", reached, len(instances), test)
     how.progress(0.9, "four signs")
-    return how.write(item, [*rows, *_condition(how, item)])
+    yield from _condition(how, item)
 
 
 def _draw_theorems(how: Reproduction, table: list[dict]) -> None:
@@ -241,27 +229,23 @@ def _draw_theorems(how: Reproduction, table: list[dict]) -> None:
     bars(groups, title, how.out / "theorems", notes=notes, stacked=True, colours=(GLOBAL, SPURIOUS))
 
 
-def _condition(how: Reproduction, item: Item) -> list[Comparison]:
+def _condition(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Prove the verdict on both sides of the condition, at distances down to 1e-12 from it."""
-    rows = []
-    for side, verdict in ((-1, Verdict.PROVED_MINIMUM), (1, Verdict.PROVED_SADDLE)):
+    for side, where, what, verdict in (
+        (-1, "below", "is a spurious minimum", Verdict.PROVED_MINIMUM),
+        (1, "above", "is no minimum", Verdict.PROVED_SADDLE),
+    ):
         proved, total = 0, 0
-        for k in (2, 5, 25, 100):
-            for shift in (0.3, 1e-2, 1e-4, 1e-8, 1e-12):
-                ratio = spurious_limit(k) + side * shift
-                if ratio > math.sqrt(k):
-                    continue
-                problem = RandomConvNets(filter_size=5, patches=k, ratio=ratio)
-                filters, outputs = teachers(problem, how.seed, np.array([total]))
-                proof = prove(ConvNet(filters[0], outputs[0]))
-                total += 1
-                verified = proof.main is not None and check(proof.main).verified
-                proved += proof.verdict is verdict and verified
-        where = "below" if side < 0 else "above"
-        what = "is a spurious minimum" if side < 0 else "is no minimum"
-        test = (
-            f"S^2 {where} (k + pi - 1)/pi |a*|^2: the point {what}, proved and checked for {proved} of {total} teachers"
-        )
-        ok = proved == total > 0
-        rows.append(item.compare("the condition", f"proved_{where}", proved, total, Source.CLOSED_FORM, test, ok))
-    return rows
+        for k, shift in itertools.product((2, 5, 25, 100), (0.3, 1e-2, 1e-4, 1e-8, 1e-12)):
+            ratio = spurious_limit(k) + side * shift
+            if ratio > math.sqrt(k):
+                continue
+            problem = RandomConvNets(filter_size=5, patches=k, ratio=ratio)
+            filters, outputs = teachers(problem, how.seed, np.array([total]))
+            proof = prove(ConvNet(filters[0], outputs[0]))
+            total += 1
+            verified = proof.main is not None and check(proof.main).verified
+            proved += proof.verdict is verdict and verified
+        point = f"S^2 {where} (k + pi - 1)/pi |a*|^2: the point {what}"
+        test, ok = f"{point}, proved and checked for {proved} of {total} teachers", proved == total > 0
+        yield item.compare("the condition", f"proved_{where}", proved, total, Source.CLOSED_FORM, test, ok)

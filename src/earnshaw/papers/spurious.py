@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,9 @@ import numpy as np
 from earnshaw.descent import settle
 from earnshaw.experiments import Plan, Summary, SweepResult, run_plan
 from earnshaw.landscapes import landscape
-from earnshaw.numerics import TOLERANCES, percentage
+from earnshaw.numerics import TOLERANCES
 from earnshaw.numerics.statistics import counted_spread, two_means
-from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Source
-from earnshaw.papers.reproduction import Reproduction
+from earnshaw.papers.comparison import Z_LIMIT, Comparison, Item, Reproduction, Source, reproduces
 from earnshaw.plots import OURS, Proportion, bars, example_figure, value_figure
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.symmetry import align
@@ -105,11 +104,10 @@ def sweeps(how: Reproduction, problems: Sequence[TwoLayer]) -> list[SweepResult]
     return run_plan(plan, how.out / "runs" / f"{_runs(how)}-seed{how.seed}", how.workers, how.progress)
 
 
-def _table(item: Item, rows: Sequence[Row], how: Reproduction) -> list[Comparison]:
+def _table(how: Reproduction, item: Item, rows: Sequence[Row]) -> list[Comparison]:
     results = sweeps(how, [row.problem for row in rows])
-    compared = [
-        line for row, result in zip(rows, results, strict=True) for line in compare_row(item, row, result.summary)
-    ]
+    pairs = zip(rows, results, strict=True)
+    compared = [line for row, result in pairs for line in compare_row(item, row, result.summary)]
     drawn = [
         Proportion(line.setting, line.ours or 0.0, line.interval, line.reference)
         for line in compared
@@ -117,15 +115,14 @@ def _table(item: Item, rows: Sequence[Row], how: Reproduction) -> list[Compariso
     ]
     title = f"Runs that end at spurious minima ({_runs(how)} runs each)"
     bars({OURS: drawn}, title, how.out / item.name)
-    return how.write(item, compared)
+    return compared
 
 
 def compare_row(item: Item, row: Row, summary: Summary) -> list[Comparison]:
     """Compare the three numbers of a printed row with a sweep of ours."""
-    setting = f"k={row.k}, n={row.n}"
-    percent, interval = percentage(summary.spurious, summary.decided)
+    setting, of = f"k={row.k}, n={row.n}", summary.decided
     return [
-        item.sampled(setting, "spurious_percent", percent, summary.decided, interval, row.percent, PRINTED_RUNS),
+        item.sampled(setting, "spurious_percent", summary.spurious, of, row.percent, PRINTED_RUNS),
         _compare_mean(item, row, summary, "min_eigenvalue", row.eigenvalue, row.eigenvalue_unit),
         _compare_mean(item, row, summary, "objective", row.objective, 1e-3),
     ]
@@ -148,54 +145,43 @@ def _compare_mean(item: Item, row: Row, summary: Summary, key: str, printed: flo
     return item.within(setting, quantity, mean, printed, Source.PRINTED, limit, test)
 
 
-def table1(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def table1(how: Reproduction, item: Item) -> list[Comparison]:
     """Table 1: n = k = 6..20."""
-    return _table(Item(PAPER, "table1"), TABLE_1[:5] if how.quick else TABLE_1, how)
+    return _table(how, item, TABLE_1[:5] if how.quick else TABLE_1)
 
 
-def table2(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def table2(how: Reproduction, item: Item) -> list[Comparison]:
     """Table 2: n = k + 1."""
-    rows = [row for row in TABLE_2 if row.k in (8, 13, 14)] if how.quick else TABLE_2
-    return _table(Item(PAPER, "table2"), rows, how)
+    return _table(how, item, [row for row in TABLE_2 if row.k in (8, 13, 14)] if how.quick else TABLE_2)
 
 
-def figure1(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def figure1(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Figure 1: the empirical distribution of end values; compared through the share of runs below the gap at 1e-3..1e-2."""
-    item = Item(PAPER, "figure1")
     sizes = [size for size in FIGURE_1 if not how.quick or max(size) <= 12]
     results = sweeps(how, [TwoLayer(standard_teacher(k), students=n) for k, n in sizes])
+    value_figure({result.summary.name: result.arrays["value"] for result in results}, how.out / item.name)
     printed = {(row.k, row.n): row.percent for row in TABLE_1 + TABLE_2}
-    compared, curves = [], {}
     for size, result in zip(sizes, results, strict=True):
-        words = result.summary.name
-        value = curves[words] = result.arrays["value"]
-        percent, interval = percentage(int((value < 1e-3).sum()), len(value))
-        between = int(((value >= 1e-3) & (value < 1e-2)).sum())
-        compared += [
-            item.sampled(
-                words, "percent_below_0.001", percent, len(value), interval, 100 - printed[size], PRINTED_RUNS
-            ),
-            item.within(words, "runs_between_0.001_and_0.01", between, 0, Source.READ_OFF, 0, "equal"),
-        ]
-    value_figure(curves, how.out / item.name)
-    return how.write(item, compared)
+        words, value = result.summary.name, result.arrays["value"]
+        below, between = int((value < 1e-3).sum()), int(((value >= 1e-3) & (value < 1e-2)).sum())
+        yield item.sampled(words, "percent_below_0.001", below, len(value), 100 - printed[size], PRINTED_RUNS)
+        yield item.within(words, "runs_between_0.001_and_0.01", between, 0, Source.READ_OFF, 0, "equal")
 
 
-def examples(how: Reproduction) -> list[Comparison]:
+@reproduces(PAPER)
+def examples(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Examples 1 and 2: the printed matrices, polished, and how often a sweep of ours ends there."""
-    item = Item(PAPER, "examples")
-    compared: list[Comparison] = []
     for example in EXAMPLES:
-        n, k = example.weights.shape
+        name, (n, k) = example.name, example.weights.shape
         problem = TwoLayer(standard_teacher(k), students=n)
         energy = landscape(problem)
         point, norm, _ = settle(energy, example.weights)
         change = float(np.abs(point - example.weights).max())
-        rounding = "rounding of the printed entries"
-        compared += [
-            item.at_most(example.name, "largest_change_of_an_entry", change, 5.1e-5, rounding),
-            item.at_most(example.name, "gradient_norm_polished", norm, 1e-14),
-        ]
+        yield item.at_most(name, "largest_change_of_an_entry", change, 5.1e-5, "rounding of the printed entries")
+        yield item.at_most(name, "gradient_norm_polished", norm, 1e-14)
         eigenvalue = float(energy.spectrum(energy.point(point), extra_dimension=True)[0])
         objective = float(energy.value(energy.point(point)))
         for quantity, ours, printed in (
@@ -203,13 +189,10 @@ def examples(how: Reproduction) -> list[Comparison]:
             ("objective", objective, example.objective_ge),
         ):
             test, ok = "printed bound holds and is tight to 0.1%", printed <= ours <= 1.001 * printed
-            compared.append(item.compare(example.name, quantity, ours, printed, Source.PRINTED, test, ok))
+            yield item.compare(name, quantity, ours, printed, Source.PRINTED, test, ok)
         (result,) = sweeps(how, [problem])
         here = [align(problem.symmetry, family.weights, point, TOLERANCES.family) for family in result.families]
         hits = sum(family.count for family, found in zip(result.families, here, strict=True) if found is not None)
-        runs = result.summary.runs
-        percent, interval = percentage(hits, runs)
         printed = 100 * example.runs / PRINTED_RUNS
-        compared.append(item.sampled(example.name, "percent_of_runs", percent, runs, interval, printed, PRINTED_RUNS))
-        example_figure(point, example.weights, f"{example.name}: k={k}, n={n}", how.out / example.name.replace(" ", ""))
-    return how.write(item, compared)
+        yield item.sampled(name, "percent_of_runs", hits, result.summary.runs, printed, PRINTED_RUNS)
+        example_figure(point, example.weights, f"{name}: k={k}, n={n}", how.out / name.replace(" ", ""))

@@ -44,20 +44,10 @@ def _frame(axes: Axes, trajectory: Trajectory, lines: bool) -> list[Any]:
     everything = np.concatenate([path.reshape(-1, 2), protons])
     low, high = everything.min(0), everything.max(0)
     margin = 0.08 * (high - low).max() + 1e-9
-    axes.set(
-        xlim=(low[0] - margin, high[0] + margin),
-        ylim=(low[1] - margin, high[1] + margin),
-        xlabel="first principal direction",
-        ylabel="second principal direction",
-    )
+    axes.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
+    axes.set(xlabel="first principal direction", ylabel="second principal direction")
     axes.set_aspect("equal")
     return artists
-
-
-def _title(trajectory: Trajectory) -> str:
-    problem = trajectory.problem
-    reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
-    return f"{problem.law.name}, d = {problem.dimension}: {reached}"
 
 
 def trajectory_figure(trajectory: Trajectory, path: Path) -> None:
@@ -65,7 +55,9 @@ def trajectory_figure(trajectory: Trajectory, path: Path) -> None:
     with figure(path, width=6.4, height=5.4) as (_, axes):
         _frame(axes, trajectory, lines=True)
         axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
-        axes.set_title(_title(trajectory))
+        problem = trajectory.problem
+        reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
+        axes.set_title(f"{problem.law.name}, d = {problem.dimension}: {reached}")
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
 
 
@@ -154,7 +146,6 @@ def potential_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]], radius
         for index, (label, (distance, value)) in enumerate(curves.items()):
             axes.plot(distance, value, label=label, linestyle=("-", "--", "-.", ":")[index % 4], linewidth=1.8)
         axes.axvline(radius, color="grey", linestyle=":", linewidth=1)
-        axes.set(
-            xlabel="distance r", ylabel="potential", ylim=(0, 1.05), title="Potentials; dotted: radius of the ball"
-        )
+        axes.set(xlabel="distance r", ylabel="potential", ylim=(0, 1.05))
+        axes.set_title("Potentials; dotted: radius of the ball")
         axes.legend()

@@ -20,8 +20,7 @@ def training_curve(step: ArrayLike, value: ArrayLike, gradient: ArrayLike, desce
     with figure(path) as (_, axes):
         axes.semilogy(step, np.maximum(value, 1e-34), color=COLOURS[0], label="risk")
         axes.semilogy(step, np.maximum(gradient, 1e-34), color=COLOURS[1], label="gradient norm")
-        newton = step > descent_steps
-        if newton.any():
+        if (step > descent_steps).any():
             axes.axvspan(descent_steps, step[-1], color=COLOURS[2], alpha=0.15, label="Newton's method")
         axes.set(xlabel="step", title="Training curve")
         axes.legend()
@@ -32,16 +31,10 @@ def rho_figure(scale: ArrayLike, curves: Mapping[str, ArrayLike], checked: Mappi
     with figure(path) as (_, axes):
         for (label, values), style in zip(curves.items(), itertools.cycle(("-", "--", "-."))):
             axes.plot(np.asarray(scale), np.asarray(values), label=label, linestyle=style)
-        axes.plot(
-            list(checked), list(checked.values()), "D", color=PAPER_COLOUR, markersize=4, label="reference values"
-        )
-        axes.set(
-            xlabel=r"scale of the weights $\sigma$",
-            ylabel=r"bound on the curvature $\rho(\sigma)$",
-            title="How convex the population risk is at the truth",
-            xscale="log",
-            yscale="log",
-        )
+        known = list(checked), list(checked.values())
+        axes.plot(*known, "D", color=PAPER_COLOUR, markersize=4, label="reference values")
+        axes.set(xlabel=r"scale of the weights $\sigma$", ylabel=r"bound on the curvature $\rho(\sigma)$")
+        axes.set(title="How convex the population risk is at the truth", xscale="log", yscale="log")
         axes.legend()
 
 
@@ -60,9 +53,8 @@ def error_figure(curves: Sequence[Curve], path: Path) -> None:
         first = np.asarray(curves[0].at, dtype=float)
         line = 0.8 * curves[0].value[-1] * np.sqrt(first[-1] / first)
         axes.plot(first, line, "--", color=PAPER_COLOUR, label=r"slope $-1/2$")
-        axes.set(
-            xscale="log", yscale="log", xlabel="samples n", ylabel="mean relative error", title="Error of the minimiser"
-        )
+        axes.set(xscale="log", yscale="log", xlabel="samples n", ylabel="mean relative error")
+        axes.set_title("Error of the minimiser")
         axes.set_xticks(sorted({n for curve in curves for n in curve.at}), minor=False)
         axes.get_xaxis().set_major_formatter(lambda n, _: f"{n:g}")
         axes.minorticks_off()
@@ -89,9 +81,8 @@ def tensor_figure(rows: Sequence[StartErrors], path: Path) -> None:
         for place, row in enumerate(rows):
             for shift, errors, colour in ((-0.15, row.ours, COLOURS[0]), (0.15, row.paper, COLOURS[5])):
                 axes.plot(np.full(len(errors), place + shift), errors, "o", color=colour, alpha=0.45, markersize=5)
-                axes.plot(
-                    [place + shift - 0.1, place + shift + 0.1], [np.median(errors)] * 2, color=colour, linewidth=2.5
-                )
+                bar = [place + shift - 0.1, place + shift + 0.1]
+                axes.plot(bar, [np.median(errors)] * 2, color=colour, linewidth=2.5)
             axes.plot([place - 0.28, place - 0.02], [row.limit] * 2, ":", color=PAPER_COLOUR)
         axes.axhline(1.0, color="grey", linewidth=0.8)
         axes.text(-0.4, 1.04, "weights 0", ha="left", fontsize=8, color="grey")
@@ -125,7 +116,7 @@ def ball_figure(balls: Sequence[Ball], path: Path) -> None:
             colour = COLOURS[index]
             least = np.asarray(ball.least) / ball.least[0]
             axes.plot(ball.radius, least, color=colour, label=f"{ball.label}: sampled")
-            axes.axvline(ball.proved, color=colour, linestyle="-", alpha=0.9, linewidth=1.2)
+            axes.axvline(ball.proved, color=colour, alpha=0.9, linewidth=1.2)
             axes.axvline(ball.theorem, color=colour, linestyle="--", linewidth=1.0)
             axes.axvline(ball.theorem_of_proof, color=colour, linestyle=":", linewidth=1.2)
         for style, label in (
@@ -135,11 +126,6 @@ def ball_figure(balls: Sequence[Ball], path: Path) -> None:
         ):
             axes.plot([], [], style, color="grey", label=label)
         axes.axhline(0.0, color=PAPER_COLOUR, linewidth=0.8)
-        axes.set(
-            xscale="log",
-            ylim=(-1.0, 1.1),
-            xlabel="distance from the truth (Frobenius)",
-            ylabel="least curvature, relative to the centre",
-            title="Where the empirical risk is convex",
-        )
+        axes.set(xlabel="distance from the truth (Frobenius)", ylabel="least curvature, relative to the centre")
+        axes.set(title="Where the empirical risk is convex", xscale="log", ylim=(-1.0, 1.1))
         axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.0, 1.0))

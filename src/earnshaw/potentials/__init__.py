@@ -8,16 +8,12 @@ from typing import Any
 
 from earnshaw.potentials.base import Pairs, Potential
 from earnshaw.potentials.derivatives import derivatives
-from earnshaw.potentials.erf import Erf
-from earnshaw.potentials.gelu import GELU
 from earnshaw.potentials.hermite import Hermite
-from earnshaw.potentials.invariant import Invariant, gradient_at, value_at
-from earnshaw.potentials.leaky import LeakyReLU
+from earnshaw.potentials.homogeneous import LeakyReLU, ReLU, Sign
+from earnshaw.potentials.invariant import Invariant, gradient_at, quadrature, value_at
+from earnshaw.potentials.lifted import GELU, Erf
 from earnshaw.potentials.logistic import Logistic, Softplus
-from earnshaw.potentials.reference import quadrature
-from earnshaw.potentials.relu import ReLU
 from earnshaw.potentials.series import Series
-from earnshaw.potentials.sign import Sign
 from earnshaw.problems import Activation
 from earnshaw.problems import activation as activation_of
 

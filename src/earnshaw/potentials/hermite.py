@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import jax
 import jax.numpy as jnp
 
-from earnshaw.potentials.frames import plain_blocks
 from earnshaw.potentials.invariant import Invariant
 
 
@@ -49,31 +48,34 @@ class Hermite(Invariant):
         return 2.0 * second * self._derivative(y, product, 1, 0), self._derivative(y, product, 0, 1)
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return the two blocks of second derivatives at pairs of vectors (..., d)."""
-        a, b = (self.prepare(jnp.sum(vector * vector, -1)) for vector in (first, second))
-        y, p = a * b, jnp.sum(first * second, -1)
-        bend, twist = self._derivative(y, p, 2, 0), self._derivative(y, p, 1, 1)
-        slope = self._derivative(y, p, 1, 0)
-        return plain_blocks(
-            first,
-            second,
-            by_square=b * slope,
-            by_product=self._derivative(y, p, 0, 1),
-            square_square=b * b * bend,
-            square_square_of_other=y * bend + slope,
-            square_product=b * twist,
-            other_square_product=a * twist,
-            product_product=self._derivative(y, p, 0, 2),
+        r"""Return the two blocks of second derivatives of :math:`\psi(A, B, p)`, :math:`A = |u|^2, B = |v|^2, p = u\cdot v`.
+
+        .. math::
+            \partial_u^2\Phi = 2\psi_A I + 4\psi_{AA} uu^T + 2\psi_{Ap}(uv^T + vu^T) + \psi_{pp} vv^T, \qquad
+            \partial_u\partial_v\Phi = \psi_p I + 4\psi_{AB} uv^T + 2\psi_{Ap} uu^T + 2\psi_{Bp} vv^T + \psi_{pp} vu^T .
+        """
+
+        def outer(left: jax.Array, right: jax.Array, factor: jax.Array) -> jax.Array:
+            return factor[..., None, None] * left[..., :, None] * right[..., None, :]
+
+        u, v, identity = first, second, jnp.eye(first.shape[-1])
+        a, b = (self.prepare(jnp.sum(vector * vector, -1)) for vector in (u, v))
+        y, p = a * b, jnp.sum(u * v, -1)
+        by_y, by_p, by_yy, by_yp, by_pp = (
+            self._derivative(y, p, *orders) for orders in ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
         )
+        same = 2 * (b * by_y)[..., None, None] * identity + outer(u, u, 4 * (b * b * by_yy)) + outer(v, v, by_pp)
+        same = same + outer(u, v, 2 * (b * by_yp)) + outer(v, u, 2 * (b * by_yp))
+        mixed = by_p[..., None, None] * identity + outer(u, v, 4 * (y * by_yy + by_y))
+        mixed = mixed + outer(u, u, 2 * (b * by_yp)) + outer(v, v, 2 * (a * by_yp))
+        return same, mixed + outer(v, u, by_pp)
 
     def _derivative(self, y: jax.Array, p: jax.Array, by_y: int, by_p: int) -> jax.Array:
         r"""Return a derivative of :math:`\sum_j C_j y^j p^{l-2j}`, by Horner's rule in y and p^2 together."""
         powers = range(by_y, (self.degree - by_p) // 2 + 1)
         if not powers:
             return jnp.zeros_like(y * p)
-        factors = [
-            _coefficient(self.degree, j) * math.perm(j, by_y) * math.perm(self.degree - 2 * j, by_p) for j in powers
-        ]
+        factors = [self._coefficient(j) * math.perm(j, by_y) * math.perm(self.degree - 2 * j, by_p) for j in powers]
         total, power, square = jnp.full_like(y * p, factors[0]), jnp.ones_like(y), p * p
         for factor in factors[1:]:
             power = power * y
@@ -82,6 +84,5 @@ class Hermite(Invariant):
             total = total * p
         return total
 
-
-def _coefficient(degree: int, j: int) -> float:
-    return math.factorial(degree) / (4**j * math.factorial(j) ** 2 * math.factorial(degree - 2 * j))
+    def _coefficient(self, j: int) -> float:
+        return math.factorial(self.degree) / (4**j * math.factorial(j) ** 2 * math.factorial(self.degree - 2 * j))

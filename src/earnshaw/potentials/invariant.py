@@ -7,7 +7,69 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.typing import ArrayLike
+
+from earnshaw.numerics import bivariate_gaussian_mean
+
+
+class Frame(NamedTuple):
+    r"""The plane of pairs of vectors (..., d): three lengths (...) and two unit vectors (..., d).
+
+    For u and v write :math:`v = \beta\,\bar u + m\,\bar n` with :math:`\bar u = u/|u|`, :math:`\bar n` a unit vector
+    perpendicular to it, and :math:`m \ge 0`. Where u or m is 0 the unit vector does not exist and is set to 0; by
+    symmetry nothing is lost.
+    """
+
+    length: jax.Array  # |u|
+    along: jax.Array  # beta
+    across: jax.Array  # m
+    unit: jax.Array
+    normal: jax.Array
+
+
+class Entries(NamedTuple):
+    r"""The entries of a matrix in a frame, shape (...) each: by symmetry a second derivative of :math:`\Phi(u, v)` is
+
+    .. math:: t\,(I - \bar u\bar u^T - \bar n\bar n^T) + t_{uu}\,\bar u\bar u^T + t_{un}\,\bar u\bar n^T
+        + t_{nu}\,\bar n\bar u^T + t_{nn}\,\bar n\bar n^T ,
+
+    few numbers, none of which suffers from cancellation. ``rest`` is t, of what is perpendicular to the plane.
+    """
+
+    rest: jax.Array
+    uu: jax.Array
+    un: jax.Array
+    nu: jax.Array
+    nn: jax.Array
+
+
+def safe_divide(numerator: jax.Array, denominator: jax.Array) -> jax.Array:
+    """Return the quotient, 0 where the denominator is not positive."""
+    positive = denominator > 0
+    return jnp.where(positive, numerator / jnp.where(positive, denominator, 1.0), 0.0)
+
+
+def frame(first: jax.Array, second: jax.Array) -> Frame:
+    """Return the frame of vectors u and v (..., d); the perpendicular part keeps its relative accuracy."""
+    length = jnp.linalg.norm(first, axis=-1)
+    unit = safe_divide(first, length[..., None])
+    along = jnp.sum(second * unit, -1)
+    across = second - along[..., None] * unit
+    across = across - jnp.sum(across * unit, -1, keepdims=True) * unit
+    size = jnp.linalg.norm(across, axis=-1)
+    return Frame(length, along, size, unit, safe_divide(across, size[..., None]))
+
+
+def assemble(plane: Frame, entries: Entries) -> jax.Array:
+    """Return the matrices (..., d, d) with these entries in the frame."""
+    u, n = plane.unit, plane.normal
+    rest = entries.rest
+    shape = jnp.broadcast_shapes(rest.shape, entries.uu.shape)
+    left = (entries.uu - rest)[..., None] * u + entries.nu[..., None] * n
+    right = entries.un[..., None] * u + (entries.nn - rest)[..., None] * n
+    plane_part = left[..., :, None] * u[..., None, :] + right[..., :, None] * n[..., None, :]
+    return jnp.broadcast_to(rest, shape)[..., None, None] * jnp.eye(u.shape[-1]) + plane_part
 
 
 class Placed(NamedTuple):
@@ -56,9 +118,15 @@ class Invariant:
         r"""Return (A, B) with :math:`\partial\Phi/\partial u = A\,u + B\,v`, for polar ones with unit vectors instead."""
         raise NotImplementedError
 
+    def entries(self, plane: Frame) -> tuple[Entries, Entries]:
+        """Return the entries of both blocks of second derivatives in the frame of u and v."""
+        raise NotImplementedError
+
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return the two blocks of second derivatives at pairs of vectors (..., d)."""
-        raise NotImplementedError
+        plane = frame(first, second)
+        same, mixed = self.entries(plane)
+        return assemble(plane, same), assemble(plane, mixed)
 
     def measure(self, vectors: jax.Array) -> tuple[jax.Array, jax.Array]:
         """Return norms (...) and unit vectors (polar), or squares and the vectors themselves (plain)."""
@@ -139,3 +207,19 @@ def gradient_at(potential: Invariant, first: ArrayLike, second: ArrayLike) -> ja
     (a, u), (b, v) = potential.measure(jnp.asarray(first)), potential.measure(jnp.asarray(second))
     along, toward = potential.gradient(potential.prepare(a), potential.prepare(b), jnp.sum(u * v, -1))
     return along[..., None] * u + toward[..., None] * v
+
+
+def quadrature(potential: Invariant, first: np.ndarray, second: np.ndarray, order: int = 60) -> float:
+    r"""Return :math:`E[\sigma(u\cdot x)\sigma(v\cdot x)]` by quadrature in the plane of u and v, from sigma alone.
+
+    A slow reference for every potential, independent of its closed form.
+    """
+    norms = [float(np.linalg.norm(vector)) for vector in (first, second)]
+    unit, other = first / norms[0], second / norms[1]
+    angle = 2 * np.arctan2(float(np.linalg.norm(unit - other)), float(np.linalg.norm(unit + other)))
+
+    def integrand(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        first, second = (potential.activation(jnp.asarray(r * z)) for r, z in zip(norms, (x, y), strict=True))
+        return np.asarray(first) * np.asarray(second)
+
+    return bivariate_gaussian_mean(integrand, float(angle), order=order)

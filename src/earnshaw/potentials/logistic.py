@@ -14,15 +14,16 @@ potentials are double sums of arc-cosine kernels, exact for all norms, without a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.numerics import arcsine
-from earnshaw.potentials.frames import Entries, Frame, assemble, frame
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant
 from earnshaw.potentials.lifted import arcsine_entries, ramp_entries
 
 # fmt: off
@@ -133,11 +134,9 @@ class Logistic(Invariant):
         (along, toward), _ = jax.lax.scan(add, (zero, zero), rows, unroll=3)
         return -self._factor * product * along, self._factor * toward
 
-    def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return the two blocks of second derivatives at pairs of vectors (..., d)."""
-        plane = frame(first, second)
-        same, mixed = _summed(arcsine_entries, plane, self._lifts, self._factor)
-        return assemble(plane, same), assemble(plane, mixed)
+    def entries(self, plane: Frame) -> tuple[Entries, Entries]:
+        """Return the mixture of those of the arcsine."""
+        return _summed(arcsine_entries, plane, self._lifts, self._factor)
 
 
 @dataclass(frozen=True)
@@ -184,23 +183,19 @@ class Softplus(Invariant):
         (root, arc), _ = jax.lax.scan(add, (zero, zero), (jnp.asarray(lifts), jnp.asarray(WEIGHTS)))
         return root / (2 * math.pi), 0.25 + arc / (2 * math.pi)
 
-    def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Return the two blocks of second derivatives at pairs of vectors (..., d)."""
-        plane = frame(first, second)
-        same, mixed = _summed(ramp_entries, plane, SCALES**2, 1.0 / (2 * math.pi))
-        return assemble(plane, same), assemble(plane, mixed)
+    def entries(self, plane: Frame) -> tuple[Entries, Entries]:
+        """Return the mixture of those of the ramp."""
+        return _summed(ramp_entries, plane, SCALES**2, 1.0 / (2 * math.pi))
 
 
-def _summed(entries: object, plane: Frame, lifts: np.ndarray, factor: float) -> tuple[Entries, Entries]:
+def _summed(entries: Callable[..., Any], plane: Frame, lifts: np.ndarray, factor: float) -> tuple[Entries, Entries]:
     """Return the double mixture of a kernel's entries in a frame."""
     first, second = (axis.ravel() for axis in np.meshgrid(lifts, lifts, indexing="ij"))
     weights = factor * np.outer(WEIGHTS, WEIGHTS).ravel()
 
     def add(total: tuple[Entries, Entries], row: tuple[jax.Array, jax.Array, jax.Array]) -> tuple[tuple, None]:
         first_lift, second_lift, weight = row
-        found = entries(plane, first_lift, second_lift)  # type: ignore[operator]
-        return jax.tree.map(lambda x, y: x + weight * y, total, found), None
+        return jax.tree.map(lambda x, y: x + weight * y, total, entries(plane, first_lift, second_lift)), None
 
-    zero = jnp.zeros_like(plane.length * plane.across)
-    start = (Entries(*(zero,) * 5), Entries(*(zero,) * 5))
-    return jax.lax.scan(add, start, (jnp.asarray(first), jnp.asarray(second), jnp.asarray(weights)))[0]
+    zero = Entries(*(jnp.zeros_like(plane.length * plane.across),) * 5)
+    return jax.lax.scan(add, (zero, zero), (jnp.asarray(first), jnp.asarray(second), jnp.asarray(weights)))[0]

@@ -25,8 +25,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 
 from earnshaw.errors import AccuracyWarning, InputError
-from earnshaw.potentials.frames import Entries, assemble, frame
-from earnshaw.potentials.invariant import Invariant
+from earnshaw.potentials.invariant import Entries, Frame, Invariant
 from earnshaw.problems import Activation
 
 REACH = 13.0  # the normal density is 1e-37 there
@@ -92,13 +91,12 @@ class Series(Invariant):
     ) -> tuple[jax.Array, jax.Array]:
         r"""Return (A, B) :math:`= \frac1{|u|}\sum_l h_l(|v|)\,\big(\sqrt{(l+1)(l+2)}\,h_{l+2}(|u|)\,c^l,\ l\,h_l(|u|)\,c^{l-1}\big)`."""
         raised = jnp.concatenate([second.coefficients[1:], jnp.zeros_like(second.coefficients[:1])])
-        along, toward = _horner((first.along, first.toward), (second.coefficients, raised), product, unroll=4)
-        return along, toward
+        return _horner((first.along, first.toward), (second.coefficients, raised), product, unroll=4)
 
-    def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
-        r"""Return the two blocks of second derivatives at pairs of vectors (..., d).
+    def entries(self, plane: Frame) -> tuple[Entries, Entries]:
+        r"""Return the second derivatives in the frame of u and v.
 
-        With :math:`\Phi = \varphi(r, s, c)` and S = sin t, in the frame of u and v
+        With :math:`\Phi = \varphi(r, s, c)` and S = sin t,
 
         .. math::
             \partial_u^2: \quad t = \frac{\varphi_r}r - \frac{c\,\varphi_c}{r^2},\quad t_{uu} = \varphi_{rr},\quad
@@ -107,7 +105,6 @@ class Series(Invariant):
 
         and those of :math:`\partial_u\partial_v` from the same by turning v.
         """
-        plane = frame(first, second)
         r, s = plane.length, jnp.hypot(plane.along, plane.across)
         c, sine = plane.along / s, plane.across / s
         count = self.degree + 1
@@ -129,7 +126,7 @@ class Series(Invariant):
             nu=sine * (c * by_sc / r - turn / (r * s)),
             nn=sine**2 * by_sc / r + c * turn / (r * s),
         )
-        return assemble(plane, same), assemble(plane, mixed)
+        return same, mixed
 
     # ---- accuracy ----------------------------------------------------------------------------------------------
 
@@ -142,25 +139,23 @@ class Series(Invariant):
         by Cauchy and Schwarz, plus the effect of the coefficients' own error (against a rule of twice the nodes), plus
         rounding.
         """
-        (tail, missed, size), (other_tail, other_missed, other_size) = self._accuracy(first), self._accuracy(second)
+        (tail, missed, size), (other_tail, other_missed, other_size) = (
+            _accuracy(self, float(norm)) for norm in (first, second)
+        )
         rounding = 4e-16 * (self.degree + 10) ** 0.5 * size * other_size
         series = tail * other_tail * abs(cosine) ** (self.degree + 1)
         return series + size * other_missed + other_size * missed + rounding
 
-    def _accuracy(self, norm: float) -> tuple[float, float, float]:
-        """Return the norms of the series' tail, of the coefficients' error, and of sigma, at this norm."""
-        return _accuracy(self, float(norm))
-
     def fitted(self, norm: float) -> Series:
         """Return the series of the lowest degree that is right to 1e-10 for neurons up to this norm, or of the highest."""
         fits = (replace(self, degree=degree, nodes=nodes) for degree, nodes in RULES)
-        good = (fit for fit in fits if fit.stated_error(norm, norm) <= WANTED * fit._accuracy(norm)[2] ** 2)
+        good = (fit for fit in fits if fit.stated_error(norm, norm) <= WANTED * _accuracy(fit, norm)[2] ** 2)
         return next(good, replace(self, degree=RULES[-1][0], nodes=RULES[-1][1]))
 
     def warn(self, norms: np.ndarray) -> float:
         """Return the largest stated error among parallel neurons of these norms; warn when it is above 1e-8 of Phi."""
         worst = max((float(norm) for norm in np.ravel(norms)), key=lambda norm: self.stated_error(norm, norm))
-        error, size = self.stated_error(worst, worst), self._accuracy(worst)[2]
+        error, size = self.stated_error(worst, worst), _accuracy(self, worst)[2]
         if not error <= TRUSTED * size * size:
             warnings.warn(
                 f"the potential of {self.name} is a series of degree {self.degree}, and its error at neurons of length "
@@ -174,7 +169,10 @@ class Series(Invariant):
 
 @functools.lru_cache(maxsize=1024)
 def _accuracy(series: Series, norm: float) -> tuple[float, float, float]:
-    """Return what :meth:`Series._accuracy` does; on the host, where one shape of array serves all rules."""
+    """Return the norms of the series' tail, of the coefficients' error, and of sigma, at this norm.
+
+    On the host, where one shape of array serves all rules.
+    """
     twice = 2 * series.nodes
     z, weights = _rule(twice)
     up, down = _on_host(series, norm * z), _on_host(series, -norm * z)
@@ -261,9 +259,7 @@ def _two_derivatives(series: Series, count: int, norm: jax.Array) -> tuple[jax.A
     return h[:count], once[:count] / norm, (twice - once[:count]) / norm**2
 
 
-def _horner(
-    rows: tuple[jax.Array, ...], columns: tuple[jax.Array, ...], cosine: jax.Array, unroll: int = 1
-) -> tuple[jax.Array, ...]:
+def _horner(rows: tuple[jax.Array, ...], columns: tuple[jax.Array, ...], cosine: jax.Array, unroll: int = 1) -> Any:
     """Return the sums over l of row_l column_l c^l, for several pairs; unrolling buys speed with compilation."""
     shape = jnp.broadcast_shapes(rows[0].shape[1:], columns[0].shape[1:], jnp.shape(cosine))
 

@@ -4,10 +4,9 @@ from earnshaw.problems.activations import Activation, activation, unit_activatio
 from earnshaw.problems.base import Problem, Symmetry, problem_from_json
 from earnshaw.problems.charges import ChargeLaw, Charges
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
-from earnshaw.problems.data import Data
 from earnshaw.problems.deep import DeepTanh
 from earnshaw.problems.loading import load_function
-from earnshaw.problems.logistic import Labels, Logistic
+from earnshaw.problems.logistic import Data, Labels, Logistic
 from earnshaw.problems.two_layer import TwoLayer, standard_teacher
 
 __all__ = [

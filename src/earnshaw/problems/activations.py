@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import inspect
 import json
@@ -12,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,13 +67,11 @@ class Activation:
             return np.polynomial.hermite_e.hermeval(x, basis)
         return _NAMED[self.kind][1](x)
 
-    def to_json(self) -> str:
-        """Return the name."""
+    def __str__(self) -> str:
+        """Return the name, as records, objectives and messages show it."""
         return self.name
 
-    def __str__(self) -> str:
-        """Return the name, as objectives and messages show it."""
-        return self.name
+    to_json = __str__
 
     def second_moment(self, norms: Array) -> Array:
         r"""Return :math:`E[\sigma(r z)^2]`, z normal, for each norm r, by the trapezoid rule: right to a few digits at least."""
@@ -87,11 +85,9 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
 
     Parameters
     ----------
-    given : str, callable or Activation
-        One of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``, ``unit-tanh`` for
+    given : one of ``relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu``, ``unit-tanh`` for
         (1 + tanh x)/2, ``unit-erf`` for (1 + erf x)/2; ``module:function`` or ``path/to/file.py:function``; or the
-        function itself. A function takes an array and returns one of the same
-        shape, entry by entry; it is written with ``jax.numpy``.
+        function itself, which takes an array and returns one of the same shape, entry by entry, by ``jax.numpy``.
     """
     if isinstance(given, Activation):
         return given
@@ -159,7 +155,7 @@ _NAMED: dict[str, tuple[Activation, Callable[[Array], Array]]] = {
         (Activation("tanh", "tanh", odd=True, values=(-1.0, 1.0)), np.tanh),
         (
             Activation("softplus", "softplus", vanishes_at_zero=False, values=(0.0, math.inf)),
-            lambda x: np.logaddexp(0.0, x),
+            partial(np.logaddexp, 0.0),
         ),
         (Activation("gelu", "gelu", values=(-0.17, math.inf)), lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2)))),
         (_unit("unit-tanh"), lambda x: 0.5 + 0.5 * np.tanh(x)),
@@ -175,22 +171,15 @@ def _leaky(given: str, rest: str) -> Activation:
         slope = math.nan
     if not math.isfinite(slope) or abs(slope) > 1e6:
         raise InputError(f"the activation {given!r} has no usable slope; write for example leaky:0.1")
-    return Activation(f"leaky:{slope!r}", "leaky", parameter=slope, homogeneous=1, odd=slope == 1)
+    return Activation(f"leaky:{slope!r}", "leaky", slope, homogeneous=1, odd=slope == 1)
 
 
 def _hermite(given: str, rest: str) -> Activation:
     if not rest.isdecimal() or not 1 <= int(rest) <= MAX_DEGREE:
         raise InputError(f"the activation {given!r} has no usable degree; write hermite:1 to hermite:{MAX_DEGREE}")
     degree = int(rest)
-    odd = degree % 2 == 1
-    return Activation(
-        f"hermite:{degree}",
-        "hermite",
-        parameter=degree,
-        homogeneous=1 if degree == 1 else None,
-        odd=odd,
-        vanishes_at_zero=odd,
-    )
+    linear, odd = 1 if degree == 1 else None, degree % 2 == 1
+    return Activation(f"hermite:{degree}", "hermite", degree, homogeneous=linear, odd=odd, vanishes_at_zero=odd)
 
 
 # ---- functions of the user's own ---------------------------------------------------------------------------------
@@ -200,10 +189,10 @@ def _of_function(name: str, function: Any) -> Activation:
     """Check a function on a grid, and collect the facts about it."""
     if not callable(function):
         raise InputError(f"the activation {name!r} is {function!r:.60}, not a function; give one that takes an array")
-    at = functools.partial(_values, name, function)
+    at = partial(_values, name, function)
     values = at(GRID)
     size = float(np.abs(values).max())
-    close = functools.partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
+    close = partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
     if size == 0:
         raise InputError(f"the activation {name!r} is 0 everywhere on a grid from -12 to 12; nothing can be learned")
     if not close(at(GRID[:91].reshape(7, 13)), values[:91].reshape(7, 13)) or not close(at(GRID[::-2]), values[::-2]):
@@ -244,22 +233,15 @@ def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
             f"the activation {name!r} returns numbers of type {given.dtype}; real numbers in double precision are needed"
         )
     values = given.astype(np.float64)
-    if not np.isfinite(values).all():
-        where = x[~np.isfinite(values)].flat[0]
-        raise InputError(
-            f"the activation {name!r} is {values[~np.isfinite(values)].flat[0]} at x = {where:.6g}; it must be finite"
-        )
+    bad = ~np.isfinite(values)
+    if bad.any():
+        raise InputError(f"the activation {name!r} is {values[bad][0]} at x = {x[bad][0]:.6g}; it must be finite")
     return values
 
 
-@contextlib.contextmanager
 def _double_precision() -> Any:
     """Let a function written with JAX compute in double precision, if JAX is there at all."""
-    if "jax" not in sys.modules:
-        yield
-        return
-    with sys.modules["jax"].enable_x64(True):
-        yield
+    return sys.modules["jax"].enable_x64(True) if "jax" in sys.modules else contextlib.nullcontext()
 
 
 def _digest(function: Callable[..., Any], values: Array) -> str:

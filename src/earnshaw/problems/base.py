@@ -43,12 +43,6 @@ class Symmetry:
     extra: int = 0
 
 
-def exchangeable(neurons: int, dimension: int) -> Symmetry:
-    """Return the symmetry of a network in which neurons may be exchanged, and coordinates may not."""
-    none = np.zeros(0, dtype=np.int64)
-    return Symmetry(np.zeros(neurons, dtype=np.int64), np.arange(dimension), np.zeros((0, dimension)), none)
-
-
 def classes(values: ArrayLike) -> Classes:
     """Number values so that equal ones share a number."""
     return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
@@ -58,15 +52,29 @@ class Problem:
     """What a student is asked to learn. Subclasses are frozen dataclasses that name their network.
 
     A record's ``objective`` is ``NETWORK/DETAIL``; :func:`problem_from_json` finds the reader by the network.
+
+    Attributes
+    ----------
+    batch : how many runs suit a core's cache when they are computed together.
+    scale : the square scale of the loss.
+    is_realisable : whether the smallest loss is known to be 0.
     """
 
     network: ClassVar[str]
+    batch: Any = 64  # an int, or a property that is one; so are the others
+    scale: Any = 1.0
+    is_realisable: Any = False
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Enter the class into the registry of readers."""
         super().__init_subclass__(**more)
         if "network" in vars(cls):  # what problems share may stand between
             NETWORKS[cls.network] = cls
+
+    def _settle(self, **validated: Any) -> None:
+        """Set fields of the frozen data to what they are once validated, so that no later code has to look again."""
+        for name, value in validated.items():
+            object.__setattr__(self, name, value)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -86,7 +94,7 @@ class Problem:
     @property
     def detail(self) -> str:
         """What follows the network in ``objective``, mostly the activation."""
-        return "relu"
+        return str(getattr(self, "activation", "relu"))
 
     @property
     def symmetry(self) -> Symmetry | None:
@@ -97,21 +105,6 @@ class Problem:
     def anchors(self) -> Array:
         """The matrix (k, d) of what stays where it is: the teacher's neurons, the protons; k may be 0."""
         return np.zeros((0, 1)) if self.symmetry is None else self.symmetry.anchors
-
-    @property
-    def batch(self) -> int:
-        """How many runs suit a core's cache when they are computed together."""
-        return 64
-
-    @cached_property
-    def scale(self) -> float:
-        """The square scale of the loss."""
-        return 1.0
-
-    @cached_property
-    def is_realisable(self) -> bool:
-        """Whether the smallest loss is known to be 0."""
-        return False
 
     @property
     def unprovable(self) -> str | None:
@@ -185,9 +178,8 @@ def unhexed(record: Any) -> Any:
 
 def check_record(network: str, record: Any, required: set[str], optional: Set[str] = frozenset()) -> str:
     """Refuse a record of another network, or with other keys than its own; return what follows the network's name."""
-    if not isinstance(record, Mapping) or not required | {"objective"} <= set(record) <= required | optional | {
-        "objective"
-    }:
+    needed = required | {"objective"}
+    if not isinstance(record, Mapping) or not needed <= set(record) <= needed | optional:
         more = f", and may have {sorted(optional)}" if optional else ""
         raise InputError(f"a problem of the network {network} needs the keys {sorted(required)}{more}")
     kind, _, detail = str(record["objective"]).partition("/")
@@ -198,9 +190,8 @@ def check_record(network: str, record: Any, required: set[str], optional: Set[st
 
 def reals(name: str, values: ArrayLike, rank: int) -> Array:
     """Return a read-only copy of real numbers: a vector or a matrix with at least one entry, all of them finite."""
-    kind, wanted = (("vector", "a vector, one number each"), ("matrix", "a matrix (neurons, dimension), one a row"))[
-        rank - 1
-    ]
+    kind = ("vector", "matrix")[rank - 1]
+    wanted = ("a vector, one number each", "a matrix (neurons, dimension), one a row")[rank - 1]
     try:
         if np.iscomplexobj(values):  # NumPy would only warn before it drops an imaginary part
             raise TypeError("complex numbers")
@@ -211,9 +202,7 @@ def reals(name: str, values: ArrayLike, rank: int) -> Array:
         raise InputError(f"{name} has shape {array.shape}; give {wanted}")
     if not np.isfinite(array).all():
         place = np.argwhere(~np.isfinite(array))[0]
-        where = ", ".join(
-            f"{axis} {index}" for axis, index in zip(("entry",) if rank == 1 else ("row", "column"), place, strict=True)
-        )
+        where = f"entry {place[0]}" if rank == 1 else f"row {place[0]}, column {place[1]}"
         raise InputError(f"{name} has the value {array[tuple(place)]} in {where}; all must be finite")
     array.flags.writeable = False
     return array

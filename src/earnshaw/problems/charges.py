@@ -13,7 +13,6 @@ from earnshaw.errors import InputError
 from earnshaw.problems.base import Array, Problem, Symmetry, classes, reals, whole
 
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
-ON_SPHERE = ("polynomial", "sign")
 VARIANTS = ("T", "B", "S")
 
 
@@ -23,17 +22,12 @@ class ChargeLaw:
 
     Parameters
     ----------
-    name : str
-        ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
+    name : ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
         (functions of the inner product, on the unit sphere).
-    eigenvalue : float
-        The lambda of the two Yukawa laws.
-    radius : float
-        The eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
-    variant : str
-        How ``almost-yukawa`` is rounded off inside: T, B or S.
-    degree : int
-        The power of ``polynomial``.
+    eigenvalue : the lambda of the two Yukawa laws.
+    radius : the eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
+    variant : how ``almost-yukawa`` is rounded off inside: T, B or S.
+    degree : the power of ``polynomial``.
     """
 
     name: str = "almost-yukawa"
@@ -54,7 +48,7 @@ class ChargeLaw:
     @property
     def on_sphere(self) -> bool:
         """Whether positions are unit vectors."""
-        return self.name in ON_SPHERE
+        return self.name in ("polynomial", "sign")
 
     @property
     def bounded(self) -> bool:
@@ -76,19 +70,13 @@ class Charges(Problem):
 
     Parameters
     ----------
-    protons : (k, d) array
-        The fixed positions w_j; unit vectors for a law on the sphere.
-    proton_charges : (k,) array, optional
-        The numbers b_j, all 1 when not given.
-    electrons : int, optional
-        The number n of moving charges; k when not given.
-    electron_charges : (n,) array, optional
-        The numbers a_i (an electron's charge is minus that) when they are fixed; trained together with the positions, as
-        the last column of a point, when not given.
-    law : ChargeLaw
-        The potential.
-    regularisation : float
-        The factor rho; the paper's G has 1, its L has 0.
+    protons : (k, d) array, the fixed positions w_j; unit vectors for a law on the sphere.
+    proton_charges : (k,) array, the numbers b_j, all 1 when not given.
+    electrons : the number n of moving charges; k when not given.
+    electron_charges : (n,) array, the numbers a_i (an electron's charge is minus that) when they are fixed; trained
+        together with the positions, as the last column of a point, when not given.
+    law : the potential.
+    regularisation : the factor rho; the paper's G has 1, its L has 0.
 
     Reference: Panigrahy et al. (2018), equation (1) and section 4.
     """
@@ -107,8 +95,7 @@ class Charges(Problem):
         protons = reals("the protons", self.protons, 2)
         k = len(protons)
         charges = np.ones(k) if self.proton_charges is None else reals("proton_charges", self.proton_charges, 1)
-        electrons = k if self.electrons is None else self.electrons
-        electrons = whole("electrons", electrons, 1)
+        electrons = whole("electrons", k if self.electrons is None else self.electrons, 1)
         if charges.shape != (k,):
             raise InputError(f"proton_charges has shape {charges.shape}; give one number for each of the {k} protons")
         moving = self.electron_charges
@@ -120,13 +107,7 @@ class Charges(Problem):
             raise InputError(f"the regularisation is {self.regularisation}; use 0 or a positive number")
         if self.law.on_sphere and np.abs(np.linalg.norm(protons, axis=1) - 1).max() > 1e-9:
             raise InputError(f"the law {self.law.name} lives on the unit sphere; normalise the protons first")
-        for name, value in (
-            ("protons", protons),
-            ("proton_charges", charges),
-            ("electrons", electrons),
-            ("electron_charges", moving),
-        ):
-            object.__setattr__(self, name, value)
+        self._settle(protons=protons, proton_charges=charges, electrons=electrons, electron_charges=moving)
 
     @property
     def dimension(self) -> int:

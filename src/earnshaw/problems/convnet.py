@@ -31,20 +31,18 @@ def _vector(name: str, values: ArrayLike) -> Array:
 class Convolutional(Problem):
     """What one teacher and many random ones share: a filter of p weights, k patches and as many output weights."""
 
+    batch = 1024  # many: a run is computed in five coordinates
+    is_realisable = True  # the student has the teacher's size
+
     @property
     def shape(self) -> tuple[int]:
         """Shape (p + k,) of a point: the filter, then the output weights."""
         return (self.sizes["p"] + self.sizes["k"],)
 
-    @cached_property
-    def is_realisable(self) -> bool:
-        """The student has the teacher's size."""
-        return True
-
     @property
-    def batch(self) -> int:
-        """Many: a run is computed in five coordinates."""
-        return 1024
+    def sizes(self: Any) -> dict[str, Any]:
+        """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
+        return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +56,8 @@ class ConvNet(Convolutional):
 
     Parameters
     ----------
-    filter : (p,) array
-        The teacher's filter w*, not normalised; not zero.
-    output_weights : (k,) array
-        The teacher's output weights a*, one for each patch; not all zero.
+    filter : (p,) array, the teacher's filter w*, not normalised; not zero.
+    output_weights : (k,) array, the teacher's output weights a*, one for each patch; not all zero.
 
     Reference: Du, Lee, Tian, Poczos & Singh (2018), section 1, equations (1)-(2).
     """
@@ -73,8 +69,8 @@ class ConvNet(Convolutional):
 
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
-        object.__setattr__(self, "filter", _vector("the filter", self.filter))
-        object.__setattr__(self, "output_weights", _vector("the output weights", self.output_weights))
+        outputs = _vector("the output weights", self.output_weights)
+        self._settle(filter=_vector("the filter", self.filter), output_weights=outputs)
 
     @property
     def filter_size(self) -> int:
@@ -87,16 +83,10 @@ class ConvNet(Convolutional):
         return self.output_weights.size
 
     @property
-    def sizes(self) -> dict[str, Any]:
-        """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
-        return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
-
-    @property
     def unprovable(self) -> str | None:
         """Everything is decided by the teacher, once the filter can turn."""
-        return (
-            None if self.filter_size > 1 else "a filter of one weight cannot turn: both signs are minima; give p >= 2"
-        )
+        fixed = "a filter of one weight cannot turn: both signs are minima; give p >= 2"
+        return fixed if self.filter_size == 1 else None
 
     @cached_property
     def total(self) -> float:
@@ -115,13 +105,8 @@ class ConvNet(Convolutional):
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
-        return {
-            "p": self.filter_size,
-            "k": self.patches,
-            "filter": hexed(self.filter),
-            "output_weights": hexed(self.output_weights),
-            "objective": "convnet/relu",
-        }
+        weights = {"filter": hexed(self.filter), "output_weights": hexed(self.output_weights)}
+        return {"p": self.filter_size, "k": self.patches, **weights, "objective": "convnet/relu"}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
@@ -165,12 +150,7 @@ class RandomConvNets(Convolutional):
             raise InputError(f"with one output weight S/|a*| is 1 or -1, not {self.ratio}")
 
     @property
-    def sizes(self) -> dict[str, Any]:
-        """Filter size p, patches k, and the ratio of the output weights' sum and norm."""
-        return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
-
-    @property
-    def unprovable(self) -> str | None:
+    def unprovable(self) -> str:
         """A proof is about one teacher."""
         return (
             "every run has a teacher of its own; prove one of them with earnshaw prove --filter W.npy --outputs A.npy"

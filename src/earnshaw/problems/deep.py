@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -19,19 +18,16 @@ class DeepTanh(Problem):
 
     Parameters
     ----------
-    depth : int
-        The number D of layers of weights, from 2.
-    width : int
-        Neurons in each hidden layer.
-    dimension : int
-        Dimension d of the inputs, :math:`x \sim N(0, I_d)`.
-    dtype : str
-        The precision of training.
+    depth : the number D of layers of weights, from 2.
+    width : neurons in each hidden layer.
+    dimension : dimension d of the inputs, :math:`x \sim N(0, I_d)`.
+    dtype : the precision of training, float32 or float64.
 
     Reference: Panigrahy et al. (2018), section 5.
     """
 
     network: ClassVar[str] = "deep-tanh"
+    is_realisable = True  # the student has the teacher's shape
 
     depth: int
     width: int
@@ -40,12 +36,9 @@ class DeepTanh(Problem):
 
     def __post_init__(self) -> None:
         """Validate the sizes."""
-        for name, what, least in (
-            ("depth", "layers", 2),
-            ("width", "neurons a layer", 1),
-            ("dimension", "dimensions", 1),
-        ):
-            whole(what, getattr(self, name), least)
+        whole("layers", self.depth, 2)
+        whole("neurons a layer", self.width, 1)
+        whole("dimensions", self.dimension, 1)
         if self.dtype not in ("float32", "float64"):
             raise InputError(f"the precision is {self.dtype!r}; use float32 or float64")
 
@@ -64,8 +57,3 @@ class DeepTanh(Problem):
     def sizes(self) -> dict[str, Any]:
         """Depth, width and dimension."""
         return {"depth": self.depth, "width": self.width, "d": self.dimension}
-
-    @cached_property
-    def is_realisable(self) -> bool:
-        """The student has the teacher's shape."""
-        return True

@@ -24,7 +24,11 @@ def load_function(name: str) -> Any:
     if not place or not attribute:
         raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
     try:
-        module = _module_of_file(Path(place)) if place.endswith(".py") else _module(place)
+        if place.endswith(".py"):
+            module = _run_file(Path(place).resolve(), hashlib.sha256(Path(place).read_bytes()).hexdigest())
+        else:
+            with _search(os.getcwd()):
+                module = importlib.import_module(place)
     except FileNotFoundError:
         raise InputError(
             f"{name!r} cannot be loaded: there is no file {place} in {Path.cwd().name or '/'}; give its path"
@@ -37,16 +41,6 @@ def load_function(name: str) -> Any:
     if found is None:
         raise InputError(f"{name!r} cannot be loaded: {place} has no {attribute}; check the spelling")
     return found
-
-
-def _module(name: str) -> Any:
-    with _search(os.getcwd()):
-        return importlib.import_module(name)
-
-
-def _module_of_file(path: Path) -> Any:
-    text = path.read_bytes()
-    return _run_file(path.resolve(), hashlib.sha256(text).hexdigest())
 
 
 @functools.lru_cache(maxsize=64)

@@ -1,18 +1,18 @@
-"""A network of one hidden layer that gives probabilities, and a data set drawn from it."""
+"""Networks of one hidden layer that give probabilities: drawn data sets, and a user's own."""
 
 from __future__ import annotations
 
-import dataclasses
+import base64
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems.activations import unit_activation
-from earnshaw.problems.base import Array, Problem, Symmetry, exchangeable, reals, whole
+from earnshaw.problems.activations import recorded_activation, unit_activation
+from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, reals, whole
 from earnshaw.problems.two_layer import TwoLayer
 
 MAX_SAMPLES = 10**10
@@ -25,8 +25,28 @@ class Labels(Enum):
     REGRESSION = "labels are the network's values, exactly"
 
 
+class Probabilities(Problem):
+    """What the two share: K neurons of d weights each, n labelled inputs, and neurons that may be exchanged."""
+
+    @property
+    def sizes(self: Any) -> dict[str, Any]:
+        """Neurons, dimension and samples."""
+        return {"neurons": self.neurons, "d": self.dimension, "samples": self.samples}
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape (K, d) of a point."""
+        return self.sizes["neurons"], self.sizes["d"]
+
+    @property
+    def symmetry(self) -> Symmetry:
+        """Neurons may be exchanged; coordinates may not."""
+        neurons, d = self.shape
+        return Symmetry(classes([0] * neurons), np.arange(d), np.zeros((0, d)), classes([]))
+
+
 @dataclass(frozen=True, eq=False)
-class Logistic(Problem):
+class Logistic(Probabilities):
     r"""Recover the neurons of :math:`\frac1K\sum_k \phi(w_k\cdot x)`, :math:`x \sim N(0, I_d)`, from n labelled inputs.
 
     In classification :math:`P(y = 1 | x)` is the network's value; in regression y is that value. What is minimised is
@@ -35,17 +55,12 @@ class Logistic(Problem):
 
     Parameters
     ----------
-    weights : (K, d) array
-        The neurons w_k that make the labels, one a row, K <= d.
-    samples : int
-        Number n of inputs.
-    labels : Labels
-        Classification or regression.
-    activation : str, callable or Activation
-        A function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
+    weights : (K, d) array, the neurons w_k that make the labels, one a row, K <= d.
+    samples : number n of inputs.
+    labels : classification or regression.
+    activation : a function with values in [0, 1]: sigmoid, unit-tanh, unit-erf, or one of yours; see
         :func:`earnshaw.problems.unit_activation`.
-    seed : int
-        Root of the data set's random numbers; it does not touch the weights.
+    seed : root of the data set's random numbers; it does not touch the weights.
 
     Reference: Fu, Chi & Liang (2018), equations (1)-(6).
     """
@@ -62,8 +77,7 @@ class Logistic(Problem):
         """Validate everything once, so that no later code has to."""
         weights = reals("the weights", self.weights, 2)
         _sizes(*weights.shape)
-        object.__setattr__(self, "weights", weights)
-        object.__setattr__(self, "activation", unit_activation(self.activation))
+        self._settle(weights=weights, activation=unit_activation(self.activation))
         whole("samples", self.samples, 1, MAX_SAMPLES)
         if not isinstance(self.labels, Labels):
             raise InputError(f"labels={self.labels!r} was given; use Labels.CLASSIFICATION or Labels.REGRESSION")
@@ -81,26 +95,6 @@ class Logistic(Problem):
         return self.weights.shape[1]
 
     @property
-    def shape(self) -> tuple[int, int]:
-        """Shape (K, d) of a point."""
-        return self.neurons, self.dimension
-
-    @property
-    def detail(self) -> str:
-        """The activation."""
-        return str(self.activation)
-
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """Neurons, dimension and samples."""
-        return {"neurons": self.neurons, "d": self.dimension, "samples": self.samples}
-
-    @property
-    def symmetry(self) -> Symmetry:
-        """Neurons may be exchanged; coordinates may not."""
-        return exchangeable(*self.shape)
-
-    @property
     def population(self) -> TwoLayer:
         r"""The limit of infinitely many exact labels, a two-layer problem with output weights 1/K.
 
@@ -109,14 +103,71 @@ class Logistic(Problem):
         share = np.full(self.neurons, 1.0 / self.neurons)
         return TwoLayer(self.weights, activation=self.activation, output_weights=share, student_output_weights=share)
 
-    @cached_property
-    def singular_values(self) -> Array:
-        """The singular values of the weights, the largest first."""
-        return np.asarray(np.linalg.svd(self.weights, compute_uv=False), dtype=np.float64)
 
-    def replace(self, **changes: Any) -> Logistic:
-        """Return the problem with some settings changed."""
-        return dataclasses.replace(self, **changes)
+@dataclass(frozen=True, eq=False)
+class Data(Probabilities):
+    r"""Fit :math:`\frac1K\sum_k \phi(w_k\cdot x)` to n labelled inputs, by the risk of :class:`Logistic`.
+
+    Parameters
+    ----------
+    x : (n, d) array, the inputs.
+    y : (n,) array, the labels, numbers in [0, 1] or classes 0 and 1.
+    neurons : number K of neurons, at most d; there must be at least K d rows.
+    activation : as for :class:`Logistic`.
+
+    Reference: Fu, Chi & Liang (2018), equations (5)-(6).
+    """
+
+    network: ClassVar[str] = "data"
+    batch = 16  # few: all of them share the rows
+
+    x: Array
+    y: Array
+    neurons: int
+    activation: Any = "sigmoid"  # a name, a function or an Activation; an Activation, once validated
+
+    def __post_init__(self) -> None:
+        """Validate everything once, so that no later code has to."""
+        x, y = reals("the inputs x", self.x, 2), reals("the labels y", self.y, 1)
+        if len(y) != len(x):
+            raise InputError(f"there are {len(x)} inputs and {len(y)} labels; give one label for each input")
+        if y.min() < 0 or y.max() > 1:
+            raise InputError(
+                f"labels run from {y.min():g} to {y.max():g}; they must lie in [0, 1], or be the classes 0 and 1"
+            )
+        check_neurons(len(x), x.shape[1], self.neurons)
+        self._settle(x=x, y=y, neurons=int(self.neurons), activation=unit_activation(self.activation))
+
+    @property
+    def samples(self) -> int:
+        """Number n of rows."""
+        return len(self.x)
+
+    @property
+    def dimension(self) -> int:
+        """Dimension d of the inputs."""
+        return self.x.shape[1]
+
+    @property
+    def unprovable(self) -> str | None:
+        """Proofs need bounds of the activation's derivatives, which are known for three of them."""
+        known = ("sigmoid", "unit-tanh", "unit-erf")
+        return None if self.activation.name in known else f"a proof needs one of the activations {', '.join(known)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the exact JSON form: the data as base64 of little-endian doubles, row by row."""
+        digest = {} if self.activation.digest is None else {"activation_digest": self.activation.digest}
+        sizes = {"n": self.samples, "d": self.dimension, "k": self.neurons}
+        return digest | {"objective": f"data/{self.activation}", **sizes, "x": _packed(self.x), "y": _packed(self.y)}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
+        """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
+        phi = check_record(cls.network, record, {"n", "d", "k", "x", "y"}, {"activation_digest"})
+        n, d = whole("samples", record["n"], 1), whole("dimensions", record["d"], 1)
+        x, y = _unpacked(record["x"], n * d), _unpacked(record["y"], n)
+        sigma = recorded_activation(phi, record.get("activation_digest"), functions)
+        return cls(x.reshape(n, d), y, record["k"], sigma)
 
 
 def gaussian_weights(neurons: int, dimension: int, seed: int) -> Array:
@@ -135,3 +186,32 @@ def orthogonal_weights(neurons: int, dimension: int, seed: int, norm: float = 1.
 def _sizes(neurons: int, dimension: int) -> None:
     if not 1 <= neurons <= dimension:
         raise InputError(f"{neurons} neurons in {dimension} dimensions were asked for; use 1 <= neurons <= dimension")
+
+
+def check_neurons(samples: int, dimension: int, neurons: int) -> None:
+    """Refuse a network that so many rows cannot determine."""
+    whole("neurons", neurons, 1)
+    if neurons > dimension:
+        raise InputError(
+            f"{neurons} neurons were asked for, but the inputs have {dimension} dimensions; the model needs at most as "
+            "many neurons as dimensions: use fewer neurons"
+        )
+    if samples < neurons * dimension:
+        raise InputError(
+            f"{samples} samples cannot determine {neurons} neurons of {dimension} weights; give at least "
+            f"{neurons * dimension} samples"
+        )
+
+
+def _packed(array: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(array, dtype="<f8").tobytes()).decode("ascii")
+
+
+def _unpacked(text: Any, count: int) -> Array:
+    try:
+        content = base64.b64decode(text, validate=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a problem's data must be base64 of doubles ({error})") from None
+    if len(content) != 8 * count:
+        raise InputError(f"a problem's data has {len(content)} bytes where {8 * count} are stated")
+    return np.frombuffer(content, dtype="<f8").astype(np.float64)

@@ -17,6 +17,7 @@ from earnshaw.problems.activations import activation, recorded_activation
 from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, hexed, reals, unhexed, whole
 
 MAX_NEURONS = 100_000
+_VECTORS = ("output_weights", "student_output_weights")
 
 
 def standard_teacher(num_neurons: int, dimension: int | None = None) -> Array:
@@ -65,18 +66,12 @@ class TwoLayer(Problem):
 
     Parameters
     ----------
-    teacher : (k, d) array
-        The teacher's weights v_j, one neuron a row; finite, no zero row.
-    students : int, optional
-        Number n of student neurons; k when not given.
-    activation : str, callable or Activation
-        Sigma, by name, or a function of your own; see :func:`earnshaw.problems.activation`.
-    output_weights : (k,) array, optional
-        The teacher's output weights b_j (all 1 when not given).
-    student_output_weights : (n,) array, optional
-        The student's fixed output weights a_i (all 1 when not given).
-    trainable_output : bool
-        Whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
+    teacher : (k, d) array, the teacher's weights v_j, one neuron a row; finite, no zero row.
+    students : number n of student neurons; k when not given.
+    activation : sigma, by name, or a function of your own; see :func:`earnshaw.problems.activation`.
+    output_weights : (k,) array, the teacher's output weights b_j (all 1 when not given).
+    student_output_weights : (n,) array, the student's fixed output weights a_i (all 1 when not given).
+    trainable_output : whether the student learns its output weights too; a point then has a last column a_i: shape (n, d + 1).
     """
 
     network: ClassVar[str] = "two-layer"
@@ -91,19 +86,19 @@ class TwoLayer(Problem):
     def __post_init__(self) -> None:
         """Validate everything once, so that no later code has to."""
         teacher = _neurons("the teacher", self.teacher)
-        students = len(teacher) if self.students is None else self.students
-        students = whole("student neurons", students, 1, MAX_NEURONS)
+        students = whole("student neurons", len(teacher) if self.students is None else self.students, 1, MAX_NEURONS)
         if self.trainable_output and self.student_output_weights is not None:
             raise InputError(
                 "student_output_weights are fixed, but trainable_output asks for ones that are learned; give one of the two"
             )
-        object.__setattr__(self, "activation", activation(self.activation))
-        object.__setattr__(self, "trainable_output", bool(self.trainable_output))
-        object.__setattr__(self, "teacher", teacher)
-        object.__setattr__(self, "students", students)
-        object.__setattr__(self, "output_weights", _charges("output_weights", self.output_weights, len(teacher)))
-        student_charges = _charges("student_output_weights", self.student_output_weights, students)
-        object.__setattr__(self, "student_output_weights", student_charges)
+        self._settle(
+            teacher=teacher,
+            students=students,
+            activation=activation(self.activation),
+            output_weights=_charges("output_weights", self.output_weights, len(teacher)),
+            student_output_weights=_charges("student_output_weights", self.student_output_weights, students),
+            trainable_output=bool(self.trainable_output),
+        )
 
     @property
     def teachers(self) -> int:
@@ -121,6 +116,13 @@ class TwoLayer(Problem):
         return self.students, self.dimension + self.trainable_output
 
     @property
+    def charges(self) -> tuple[Array, Array]:
+        """The output weights of the student (n,) and of the teacher (k,), 1 where none are given."""
+        student, teacher = self.student_output_weights, self.output_weights
+        ones = np.ones(self.students), np.ones(self.teachers)
+        return ones[0] if student is None else student, ones[1] if teacher is None else teacher
+
+    @property
     def sizes(self) -> dict[str, Any]:
         """Teacher neurons k, student neurons n and the dimension d."""
         return {"k": self.teachers, "n": self.students, "d": self.dimension}
@@ -128,10 +130,9 @@ class TwoLayer(Problem):
     @property
     def symmetry(self) -> Symmetry:
         """Neurons of equal output weight, and coordinates in a way that exchanges teacher neurons of equal output weight."""
-        student = np.ones(self.students) if self.student_output_weights is None else self.student_output_weights
-        teacher = np.ones(self.teachers) if self.output_weights is None else self.output_weights
+        student, teacher = (classes(charges) for charges in self.charges)
         columns = np.zeros(self.dimension, dtype=np.int64)
-        return Symmetry(classes(student), columns, self.teacher, classes(teacher), int(self.trainable_output))
+        return Symmetry(student, columns, self.teacher, teacher, int(self.trainable_output))
 
     @property
     def batch(self) -> int:
@@ -145,7 +146,7 @@ class TwoLayer(Problem):
             return f"the activation is {self.activation}, and the theorems cover relu only"
         if self.trainable_output:
             return "the student's output weights are trained, and the theorems cover fixed ones, all equal to 1"
-        for name in ("output_weights", "student_output_weights"):
+        for name in _VECTORS:
             if getattr(self, name) is not None:
                 return f"{name} differ from 1, and the theorems cover networks that sum their neurons: leave them out"
         return None
@@ -168,7 +169,7 @@ class TwoLayer(Problem):
 
         The second for activations that are positively homogeneous of degree 1; for ReLU the two agree.
         """
-        charges = np.ones(self.teachers) if self.output_weights is None else self.output_weights
+        charges = self.charges[1]
         if self.activation.homogeneous == 1:
             return float(np.sum((charges[:, None] * self.teacher) ** 2))
         return float(2 * np.sum(charges**2 * self.activation.second_moment(np.linalg.norm(self.teacher, axis=1))))
@@ -179,11 +180,7 @@ class TwoLayer(Problem):
 
         The value test of Safran & Shamir is about this problem alone.
         """
-        if self.activation.kind != "relu" or self.trainable_output:
-            return False
-        if self.output_weights is not None or self.student_output_weights is not None:
-            return False
-        if self.teachers > self.dimension:
+        if self.unprovable is not None or self.teachers > self.dimension:
             return False
         gram = self.teacher @ self.teacher.T
         return bool(np.abs(gram - np.eye(self.teachers)).max() < 1e-12)
@@ -200,9 +197,7 @@ class TwoLayer(Problem):
         """
         if self.trainable_output:
             return self.students >= self.teachers
-        teacher = np.ones(self.teachers) if self.output_weights is None else self.output_weights
-        student = np.ones(self.students) if self.student_output_weights is None else self.student_output_weights
-        sigma = self.activation
+        (student, teacher), sigma = self.charges, self.activation
         if sigma.odd:
             teacher, student = np.abs(teacher), np.abs(student)
         if sigma.homogeneous:
@@ -219,10 +214,9 @@ class TwoLayer(Problem):
             "target": hexed(self.teacher),
             "objective": f"two-layer/{self.activation}",
         }
-        if self.output_weights is not None:
-            record["output_weights"] = hexed(self.output_weights)
-        if self.student_output_weights is not None:
-            record["student_output_weights"] = hexed(self.student_output_weights)
+        for name in _VECTORS:
+            if getattr(self, name) is not None:
+                record[name] = hexed(getattr(self, name))
         if self.trainable_output:
             record["trainable_output"] = True
         if self.activation.digest is not None:
@@ -232,10 +226,8 @@ class TwoLayer(Problem):
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool = False) -> Self:
         """Read a problem back from :meth:`to_json`; bad content raises :class:`InputError`."""
-        vectors = {"output_weights", "student_output_weights"}
-        sigma = check_record(
-            cls.network, record, {"n", "k", "d", "target"}, vectors | {"trainable_output", "activation_digest"}
-        )
+        optional = {*_VECTORS, "trainable_output", "activation_digest"}
+        sigma = check_record(cls.network, record, {"n", "k", "d", "target"}, optional)
         if record.get("trainable_output", True) is not True:
             raise InputError("a problem's trainable_output is true or left out")
         problem = cls(
@@ -243,7 +235,7 @@ class TwoLayer(Problem):
             students=whole("student neurons", record["n"], 1),
             activation=recorded_activation(sigma, record.get("activation_digest"), functions),
             trainable_output="trainable_output" in record,
-            **{key: unhexed(record[key]) for key in vectors if key in record},
+            **{key: unhexed(record[key]) for key in _VECTORS if key in record},
         )
         if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
             raise InputError(

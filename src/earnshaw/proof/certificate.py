@@ -3,13 +3,16 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.problems import Problem
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
 from earnshaw.store import write_bytes
 
@@ -28,9 +31,8 @@ class Certificate:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the certificate, atomically."""
-        target = Path(path)
-        write_bytes(target, self.to_text().encode("ascii"))
-        return target
+        write_bytes(Path(path), self.to_text().encode("ascii"))
+        return Path(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
@@ -46,6 +48,11 @@ class Certificate:
         if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
             raise InputError(f"{path} is not a certificate: no JSON object with a `kind`; give a file that prove wrote")
         return cls(document["kind"], document)
+
+
+def shipped_certificate() -> AbstractContextManager[Path]:
+    """Give the path of the certificate that comes with the package, the minimum of k = n = 6; it may have to be unpacked."""
+    return as_file(files("earnshaw") / "data" / "k6-minimum.json")
 
 
 def path_of(given: str | os.PathLike[str]) -> str:
@@ -77,17 +84,13 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str,
-    problem: Mapping[str, Any],
-    center: np.ndarray,
-    sections: Mapping[str, Any],
-    meta: Mapping[str, str] | None,
+    kind: str, problem: Problem, center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
 ) -> Certificate:
-    """Assemble and seal the certificate of `kind` about `center`, for a problem given by its JSON."""
+    """Assemble and seal the certificate of `kind` about `center`."""
     document = {
         "format": FORMAT,
         "kind": kind,
-        "problem": dict(problem),
+        "problem": problem.to_json(),
         "center": hexed(center),
         **hexed(sections),
         "meta": {"producer": "earnshaw.proof", **(meta or {})},

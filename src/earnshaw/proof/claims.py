@@ -7,6 +7,7 @@ are the two doubles next to a number.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from flint import arb
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike
 from earnshaw.proof.trusted.balls import norm, precision, shown
 
 Pair = tuple[float, float]
+_ROUNDED_UP = {"curvature_le", "enclosure_radius", "minimiser_within"}  # of the numbers that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +35,24 @@ class DensePoint:
             return bool(norm(gaps) <= arb(radius))
 
 
+class Claim:
+    """The numbers of a theorem; ``line`` is how they are shown, its parts apart from those of numbers that are None."""
+
+    line: ClassVar[str]
+
+    @property
+    def words(self) -> str:
+        """The numbers in a line, rounded to the safe side; the lower one of a pair."""
+        parts = []
+        for text, name in (part.rstrip("}").split("{") for part in self.line.split(", ")):
+            value = getattr(self, name)
+            number = value[0] if isinstance(value, tuple) else value
+            parts += [] if number is None else [f"{text}{shown(number, up=name in _ROUNDED_UP)}"]
+        return ", ".join(parts + ["in every dimension"] * getattr(self, "every_dimension", False))
+
+
 @dataclass(frozen=True)
-class MinimumClaim:
+class MinimumClaim(Claim):
     """A spurious minimum of a ReLU network: kinds `minimum`, `basin` and `robust`.
 
     Attributes
@@ -61,6 +79,10 @@ class MinimumClaim:
     basin_radius: float | None = None
     step_lt: float | None = None
     teacher_radius: float | None = None
+    line = (
+        "smallest eigenvalue >= {lambda_min_ge}, loss >= {objective_ge}, within {enclosure_radius}, unique within "
+        "{unique_radius}, basin {basin_radius}, teacher may move {teacher_radius}"
+    )
 
     @property
     def every_dimension(self) -> bool:
@@ -68,21 +90,13 @@ class MinimumClaim:
         return self.lambda_ext_ge is not None
 
     @property
-    def words(self) -> str:
-        """The numbers in a line, rounded to the safe side."""
-        return _line(
-            ("smallest eigenvalue >=", self.lambda_min_ge, False),
-            ("loss >=", self.objective_ge, False),
-            ("within", self.enclosure_radius, True),
-            ("unique within", self.unique_radius, False),
-            ("basin", self.basin_radius, False),
-            ("teacher may move", self.teacher_radius, False),
-            more="in every dimension" if self.every_dimension else "",
-        )
+    def lambda_ge(self) -> float:
+        """The theorem's lambda: the smallest eigenvalue at the centre in all dimensions claimed."""
+        return self.lambda_min_ge if self.lambda_ext_ge is None else min(self.lambda_min_ge, self.lambda_ext_ge)
 
 
 @dataclass(frozen=True)
-class SaddleClaim:
+class SaddleClaim(Claim):
     """A saddle of a ReLU network within ``enclosure_radius``, with an eigenvalue of at most ``curvature_le`` at the centre."""
 
     curvature_le: float
@@ -92,20 +106,11 @@ class SaddleClaim:
     objective_le: float
     enclosure_radius: float
     every_dimension: bool = True
-
-    @property
-    def words(self) -> str:
-        """The numbers in a line, rounded to the safe side."""
-        return _line(
-            ("a curvature <=", self.curvature_le, True),
-            ("loss >=", self.objective_ge, False),
-            ("within", self.enclosure_radius, True),
-            more="in every dimension",
-        )
+    line = "a curvature <= {curvature_le}, loss >= {objective_ge}, within {enclosure_radius}"
 
 
 @dataclass(frozen=True)
-class ConvNetClaim:
+class ConvNetClaim(Claim):
     """All stationary points of a convolutional network; the proof's point is the spurious one's output weights.
 
     Attributes
@@ -124,21 +129,14 @@ class ConvNetClaim:
     saddle_angle: Pair | None
     enclosure_radius: float
     step_le: float
-
-    @property
-    def words(self) -> str:
-        """The numbers in a line, rounded to the safe side."""
-        return _line(
-            ("margin >=", self.margin[0], False),
-            ("loss of the spurious point >=", self.value[0], False),
-            ("barrier >=", self.barrier[0], False),
-            ("saddles at the angle >=", None if self.saddle_angle is None else self.saddle_angle[0], False),
-            ("steps up to", self.step_le, False),
-        )
+    line = (
+        "margin >= {margin}, loss of the spurious point >= {value}, barrier >= {barrier}, saddles at the angle >= "
+        "{saddle_angle}, steps up to {step_le}"
+    )
 
 
 @dataclass(frozen=True)
-class ConvexityClaim:
+class ConvexityClaim(Claim):
     """A ball in which the risk of a data set is strictly convex.
 
     Attributes
@@ -155,20 +153,4 @@ class ConvexityClaim:
     gradient_le: float
     radius: float
     minimiser_within: float | None
-
-    @property
-    def words(self) -> str:
-        """The numbers in a line, rounded to the safe side."""
-        return _line(
-            ("smallest eigenvalue >=", self.curvature_ge, False),
-            ("strictly convex within", self.radius, False),
-            ("minimiser within", self.minimiser_within, True),
-        )
-
-
-Claim = MinimumClaim | SaddleClaim | ConvNetClaim | ConvexityClaim
-
-
-def _line(*numbers: tuple[str, float | None, bool], more: str = "") -> str:
-    parts = [f"{name} {shown(value, up=up)}" for name, value, up in numbers if value is not None]
-    return ", ".join([*parts, more] if more else parts)
+    line = "smallest eigenvalue >= {curvature_ge}, strictly convex within {radius}, minimiser within {minimiser_within}"

@@ -16,7 +16,6 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import erf
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Data
@@ -32,7 +31,7 @@ _ROOM = 2.0**-49  # per row, of a sum of absolute values: what the checker's rou
 _SUM, _EACH = (
     2.0**-42,
     2.0**-49,
-)  # of the gradient, whose sum the checker knows exactly: our own errors, relative and absolute
+)  # of the gradient, whose sum the checker knows exactly: our errors, relative and absolute
 _LITTLE = 2.0**-40
 _BLOCK = 4096
 
@@ -64,28 +63,21 @@ def prove_convexity(problem: Data, weights: ArrayLike | None, *, meta: Mapping[s
     large = too_large(problem.samples, problem.neurons, problem.dimension)
     if large is not None:
         raise InputError(large)
-    point = DensePoint(center)
     if max(np.abs(problem.x).max(), np.abs(center).max()) > LARGEST:
-        return Proof.undecided(problem, "the numbers are too large to be enclosed; rescale the data", point)
+        return Proof.undecided(problem, "the numbers are too large to be enclosed; rescale the data", center)
     with np.errstate(all="ignore"):
         claim, shift = _guess(problem, center)
     if not claim.curvature_ge > 0:
         reason = f"the smallest eigenvalue at the centre is only known to be at least {claim.curvature_ge:.3g}"
-        return Proof.undecided(problem, reason, point)
-    numbers = dict(vars(claim))
-    certificate = build("convexity", problem.to_json(), center, {"claims": numbers, "hint": {"shift": shift}}, meta)
+        return Proof.undecided(problem, reason, center)
+    sections = {"claims": vars(claim), "hint": {"shift": shift}}
+    certificate = build("convexity", problem, center, sections, meta)
     accepted, _, sentence = check_bytes(certificate.to_text().encode())
     if not accepted:
-        return Proof.undecided(problem, f"the checker does not confirm what doubles suggest: {sentence}", point)
-    return Proof(
-        verdict=Verdict.PROVED_CONVEX,
-        reason="every inequality of the theorem holds, by the checker",
-        network=problem.network,
-        sizes=problem.sizes,
-        point=point,
-        claim=claim,
-        certificates={"convexity": certificate},
-    )
+        return Proof.undecided(problem, f"the checker does not confirm what doubles suggest: {sentence}", center)
+    reason, point = "every inequality of the theorem holds, by the checker", DensePoint(center)
+    certificates = {"convexity": certificate}
+    return Proof(Verdict.PROVED_CONVEX, reason, problem.network, problem.sizes, point, claim, certificates)
 
 
 def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
@@ -103,8 +95,7 @@ def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
     hessian = jacobian.T @ jacobian
     size = float(np.trace(hessian))
     for k in range(K):
-        own = error * bend[:, k]
-        place = slice(k * d, k * d + d)
+        own, place = error * bend[:, k], slice(k * d, k * d + d)
         hessian[place, place] += K * (x * own[:, None]).T @ x
         size += K * float(np.abs(own).max()) * length
     curvature = float(np.linalg.eigvalsh(hessian)[0] - n * _ROOM * size) / (n * K**2)
@@ -129,6 +120,8 @@ def _guess(problem: Data, center: Array) -> tuple[ConvexityClaim, float]:
 def _derivatives(activation: str, z: Array) -> tuple[Array, Array, Array, tuple[float, float, float]]:
     """Return phi, phi', phi'' and the largest sizes of phi', phi'', phi'''."""
     if activation == "unit-erf":
+        from scipy.special import erf
+
         root = np.sqrt(np.pi)
         slope = np.exp(-z * z) / root
         return (1 + erf(z)) / 2, slope, -2 * z * slope, (1 / root, np.sqrt(2 / np.e) / root, 2 / root)
@@ -159,9 +152,6 @@ def _fourth_moment(x: Array) -> tuple[float, float]:
         rows = x[start : start + _BLOCK]
         products = rows[:, first] * rows[:, second] * np.where(diagonal, 1.0, np.sqrt(2.0))
         total += products.T @ products
-    size, typical = float(np.trace(total)), n * float(np.mean(x * x)) ** 2
-    bounds: list[tuple[float, float]] = []
-    for shift in (0.0, 0.5 * typical, typical, 1.5 * typical):
-        shifted = total - shift * np.outer(diagonal, diagonal)
-        bounds.append((_most(shifted, n, size + shift * d) + shift / n, shift))
-    return min(bounds)
+    size, typical, ones = float(np.trace(total)), n * float(np.mean(x * x)) ** 2, np.outer(diagonal, diagonal)
+    shifts = (0.0, 0.5 * typical, typical, 1.5 * typical)
+    return min((_most(total - c * ones, n, size + c * d) + c / n, c) for c in shifts)

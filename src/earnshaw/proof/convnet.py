@@ -11,6 +11,7 @@ formulas here are those of the mean and the contrast of the output weights, writ
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from math import inf, nextafter, pi
 
 import numpy as np
@@ -18,16 +19,12 @@ from flint import arb
 
 from earnshaw.errors import InputError
 from earnshaw.problems import ConvNet
-from earnshaw.proof.balls import down, up
 from earnshaw.proof.certificate import build
 from earnshaw.proof.claims import ConvNetClaim, DensePoint, Pair
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted.balls import precision as working_precision
 from earnshaw.proof.trusted.convnet import MAX_WEIGHTS, PRECISION, overlap
-from earnshaw.proof.verdict import Proof, Verdict
-
-
-class _Undecided(Exception):
-    """A ball is too wide; the message says which."""
+from earnshaw.proof.verdict import Missed, Proof, Verdict
 
 
 def prove_convnet(
@@ -52,27 +49,17 @@ def prove_convnet(
     try:
         with working_precision(precision):
             center, claim = _proved(problem)
-    except _Undecided as undecided:
-        return Proof.undecided(problem, f"{undecided} at {precision} bits; more precision would help")
-    pairs: dict[str, Pair | tuple[None, None]] = {
-        "margin": claim.margin,
-        "F": claim.value,
-        "product": claim.product,
-        "barrier": claim.barrier,
-        "angle": claim.saddle_angle or (None, None),
-    }
-    claims = {f"{name}_{side}": pair[i] for name, pair in pairs.items() for i, side in enumerate(("ge", "le"))}
-    sections = {"R_enclosure": claim.enclosure_radius, "claims": {**claims, "step_le": claim.step_le}}
+    except Missed as missed:
+        return Proof.undecided(problem, f"{missed} at {precision} bits; more precision would help")
+    pairs = (claim.margin, claim.value, claim.product, claim.barrier, claim.saddle_angle or (None, None))
+    names = (f"{name}_{side}" for name in ("margin", "F", "product", "barrier", "angle") for side in ("ge", "le"))
+    claims = {**dict(zip(names, chain(*pairs), strict=True)), "step_le": claim.step_le}
+    sections = {"R_enclosure": claim.enclosure_radius, "claims": claims}
     low, high = claim.margin
-    return Proof(
-        verdict=Verdict.PROVED_SADDLE if claim.saddle_angle is None else Verdict.PROVED_MINIMUM,
-        reason=f"the margin (k + pi - 1)|a*|^2 - pi S^2 lies between {low:.17g} and {high:.17g}",
-        network=problem.network,
-        sizes=problem.sizes,
-        point=DensePoint(center),
-        claim=claim,
-        certificates={"convnet": build("convnet", problem.to_json(), center, sections, meta)},
-    )
+    reason = f"the margin (k + pi - 1)|a*|^2 - pi S^2 lies between {low:.17g} and {high:.17g}"
+    certificates = {"convnet": build("convnet", problem, center, sections, meta)}
+    verdict = Verdict.PROVED_SADDLE if claim.saddle_angle is None else Verdict.PROVED_MINIMUM
+    return Proof(verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates)
 
 
 def _proved(problem: ConvNet) -> tuple[np.ndarray, ConvNetClaim]:
@@ -84,13 +71,13 @@ def _proved(problem: ConvNet) -> tuple[np.ndarray, ConvNetClaim]:
     # one output weight: the margin is 0, exactly
     margin = arb(0) if k == 1 else kappa * square - arb.pi() * total**2
     if not (margin > 0 or margin <= 0):
-        raise _Undecided(f"the margin (k + pi - 1)|a*|^2 - pi S^2 = {margin.str(5)} is not separated from 0")
+        raise Missed(f"the margin (k + pi - 1)|a*|^2 - pi S^2 = {margin.str(5)} is not separated from 0")
     contrast = square - total**2 / k
     bend = contrast / tail + total**2 / (k * kappa)
     turning = 1 - total**2 / (kappa * bend)
-    spurious = [length * ((k - 1) * total / (k * kappa) - (x - total / k) / tail) for x in outputs]
-    if k == 1:
-        spurious = [arb(0)]
+    spurious = (
+        [length * ((k - 1) * total / (k * kappa) - (x - total / k) / tail) for x in outputs] if k > 1 else [arb(0)]
+    )
     mean = total**2 / k
     value = length**2 / 4 * (mean * (2 * k + arb.pi() - 2) / kappa + contrast * (arb.pi() - 2) / tail)
     product = sum((x * y for x, y in zip(spurious, outputs, strict=True)), arb(0))
@@ -116,7 +103,7 @@ def _nearest(ball: arb) -> float:
     guess = float(ball.mid())
     below, above = nextafter(guess, -inf), nextafter(guess, inf)
     if not (2 * ball > arb(below) + guess and 2 * ball < arb(above) + guess):
-        raise _Undecided("an output weight is not separated from the middle of two doubles")
+        raise Missed("an output weight is not separated from the middle of two doubles")
     return guess
 
 
@@ -125,7 +112,7 @@ def _neighbours(name: str, ball: arb) -> Pair:
     low, high = down(ball) + 0.0, up(ball) + 0.0  # never -0
     if low == high or (arb(low) < ball and ball < arb(high) and nextafter(low, inf) == high):
         return low, high
-    raise _Undecided(f"{name} is not separated from a double")
+    raise Missed(f"{name} is not separated from a double")
 
 
 def _angle(turning: arb) -> Pair:
@@ -139,7 +126,7 @@ def _angle(turning: arb) -> Pair:
         elif g < turning:
             high = middle
         else:
-            raise _Undecided("the saddles' angle is not separated from a double")
+            raise Missed("the saddles' angle is not separated from a double")
     if not overlap(arb(high)) < turning:
-        raise _Undecided("the saddles' angle is too close to pi for doubles")
+        raise Missed("the saddles' angle is too close to pi for doubles")
     return low, high

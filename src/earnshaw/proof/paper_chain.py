@@ -22,6 +22,7 @@ speaks of three runs within 1.2e-8 of each other; Example 2 of one run.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from flint import arb, arb_mat
@@ -29,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem, TwoLayer
-from earnshaw.proof.balls import down, up
+from earnshaw.proof.doubles import down, up
 from earnshaw.proof.relu import point_of
 from earnshaw.proof.trusted.balls import exact, floats, norm, precision
 from earnshaw.proof.trusted.relu import Point
@@ -50,33 +51,14 @@ class PaperChain:
     holds: bool
 
 
-@dataclass(frozen=True)
-class Example:
-    """What the paper prints for one of its examples, and how far its runs lay apart."""
-
-    k: int
-    n: int
-    radius: float
-    eigenvalue_ge: float
-    objective_ge: float
-    family_distance: float
-
-
-EXAMPLES = (
-    Example(k=6, n=6, radius=1.12e-7, eigenvalue_ge=0.004699, objective_ge=0.02508, family_distance=1.2e-8),
-    Example(k=8, n=9, radius=7.8e-8, eigenvalue_ge=0.005944, objective_ge=0.02056, family_distance=0.0),
-)
-
-
 def follow_paper(problem: Problem, weights: ArrayLike, *, family_distance: float = 0.0, bits: int = 128) -> PaperChain:
     """Evaluate the paper's chain at `weights` (n, d), not polished: the paper did not polish either."""
     if not isinstance(problem, TwoLayer) or problem.unprovable is not None:
         raise InputError(
             "the paper's chain is about ReLU networks with output weights 1; give an earnshaw.TwoLayer of those"
         )
-    teacher, center = problem.teacher, point_of(problem, weights)
     with precision(bits), one_blas_thread():
-        point = Point(center.tolist(), teacher.tolist())
+        point = Point(point_of(problem, weights).tolist(), problem.teacher.tolist())
         eps = arb(up(norm(point.gradient().entries())))
         printed, corrected = _eigenvalue(point.hessian())
         alpha = _largest(point.length[: point.n]) / 1000
@@ -84,12 +66,10 @@ def follow_paper(problem: Problem, weights: ArrayLike, *, family_distance: float
         shift = third * arb(family_distance)
         lam = arb(printed) - shift
         slack = 9 * lam * lam - 25 * third * eps
-        radius = (3 * lam - slack.sqrt()) / (2 * third) if slack > 0 and lam > 0 else None
-        value = None
-        if radius is not None:
-            radius += arb(family_distance)
+        radius = value = None
+        if slack > 0 and lam > 0:
+            radius = (3 * lam - slack.sqrt()) / (2 * third) + arb(family_distance)
             value = point.value() - radius * radius * _second_order(point, radius) - radius * eps
-        holds = radius is not None and value is not None and bool(radius < alpha) and bool(value > 0)
         return PaperChain(
             gradient_le=up(eps),
             eigenvalue_printed=down(lam),
@@ -98,7 +78,7 @@ def follow_paper(problem: Problem, weights: ArrayLike, *, family_distance: float
             alpha=down(alpha),
             radius=None if radius is None else up(radius),
             objective_ge=None if value is None else down(value),
-            holds=holds,
+            holds=radius is not None and value is not None and bool(radius < alpha) and bool(value > 0),
         )
 
 
@@ -111,36 +91,28 @@ def _eigenvalue(matrix: arb_mat) -> tuple[float, float]:
     middle = floats(matrix)
     values, vectors = np.linalg.eigh((middle + middle.T) / 2)
     near, u, size = exact(middle.tolist()), exact(vectors.tolist()), matrix.nrows()
-    product = u.transpose() * u
-    for a in range(size):
-        product[a, a] -= 1
-    distance = norm(product.entries())
+    identity = arb_mat(size, size, 1)
+    distance = norm((u.transpose() * u - identity).entries())
     if not distance < 1:
         return -1.0, -1.0
     factor = 1 / (1 - distance).sqrt() - 1
-    scaled = exact((vectors.T).tolist())
-    spectrum = arb_mat(size, size, [arb(float(values[a])) * scaled[a, b] for a in range(size) for b in range(size)])
+    spectrum = arb_mat(size, size, [arb(float(values[a])) * u[b, a] for a in range(size) for b in range(size)])
     first = norm((matrix - near).entries())
     second = norm((near - u * spectrum).entries())
-    for a in range(size):
-        u[a, a] -= 1
-    length = 1 + norm(u.entries())
+    length = 1 + norm((u - identity).entries())
     least, greatest = arb(float(values[0])), arb(float(np.max(np.abs(values))))
     printed = length * length * (2 * greatest * factor + factor * factor)
     repaired = length * length * greatest * (2 * factor + factor * factor)
     return down(least - first - second - printed), down(least - first - second - repaired)
 
 
+def _largest(balls: list[arb]) -> arb:
+    return reduce(arb.max, (ball.upper() for ball in balls), arb(0)).upper()
+
+
 def _extremes(point: Point, radius: arb) -> tuple[arb, arb, arb]:
     """Return the shortest and longest neuron on the ball and the longest teacher neuron."""
     return point.shortest() - radius, _largest(point.length[: point.n]) + radius, _largest(point.length[point.n :])
-
-
-def _largest(balls: list[arb]) -> arb:
-    bound = arb(0)
-    for ball in balls:
-        bound = bound.max(ball.upper())
-    return bound.upper()
 
 
 def _third_order(point: Point, radius: arb) -> arb:

@@ -6,12 +6,13 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from itertools import repeat
 from multiprocessing import get_context
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from earnshaw.errors import InputError
 from earnshaw.problems import ConvNet, Data, Problem, TwoLayer, problem_from_json
@@ -22,8 +23,7 @@ from earnshaw.proof.verdict import Proof
 from earnshaw.threads import cores, one_blas_thread
 
 
-@dataclass(frozen=True)
-class _Prover:
+class _Prover(NamedTuple):
     """How one kind of problem is proved, and about how many seconds a point takes."""
 
     prove: Callable[..., Proof]
@@ -77,29 +77,20 @@ def prove_many(
 def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = None, **options: Any) -> Iterator[Proof]:
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [(problem, _numbers(point)) for problem, point in pairs]
-    seconds = sum(
-        _prover(problem, options).seconds(problem, 0 if point is None else point.size) for problem, point in jobs
-    )
+    seconds = sum(_prover(problem, options).seconds(problem, getattr(point, "size", 0)) for problem, point in jobs)
     if workers is None:
         workers = cores() if seconds > 3 else 1  # starting processes costs about a second
     if min(len(jobs), workers) <= 1:
         yield from (_attempt(problem, point, options) for problem, point in jobs)
         return
-    plain = [(problem.to_json(), point, options) for problem, point in jobs]
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), initializer=_begin) as pool:
-        yield from pool.map(_work, plain)
+    records = [problem.to_json() for problem, _ in jobs]
+    # BLAS is kept on one thread in each process: the processes are the parallelism.
+    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), threadpool_limits, (1,)) as pool:
+        yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
 
 
-def _begin() -> None:
-    """Keep BLAS in this process on one thread: the processes are the parallelism."""
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(limits=1)
-
-
-def _work(job: tuple[dict[str, Any], np.ndarray | None, Mapping[str, Any]]) -> Proof:
+def _work(record: dict[str, Any], point: np.ndarray | None, options: Mapping[str, Any]) -> Proof:
     """Prove one point in a process that was given plain data alone."""
-    record, point, options = job
     return _attempt(problem_from_json(record), point, options)
 
 
@@ -114,9 +105,8 @@ def _attempt(problem: Problem, point: np.ndarray | None, options: Mapping[str, A
 def _prover(problem: object, options: Mapping[str, Any]) -> _Prover:
     """Return how such a problem is proved with such options, or raise InputError."""
     if not isinstance(problem, Problem):
-        given = (
-            f"an array of shape {problem.shape}" if isinstance(problem, np.ndarray) else repr(type(problem).__name__)
-        )
+        is_array = isinstance(problem, np.ndarray)
+        given = f"an array of shape {problem.shape}" if is_array else repr(type(problem).__name__)
         raise InputError(
             f"{given} was given where a problem is needed; for a ReLU teacher write earnshaw.TwoLayer(teacher=...)"
         )

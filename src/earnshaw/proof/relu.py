@@ -1,4 +1,14 @@
-"""Proving a point of a two-layer ReLU network: polish, decide, and write down what was proved."""
+r"""Proving a point of a two-layer ReLU network: polish, decide, and write down what was proved.
+
+The polish is Newton's, with the gradient from balls: what is proved is the rounded end point.
+
+.. math:: W \leftarrow \mathrm{round}\left(W - H(W)^{-1} \nabla F(W)\right)
+
+The gradient is the midpoint of a ball at full precision (near a critical point a double gradient is all cancellation),
+the Hessian a double matrix. Nothing there is trusted: a bad end point only fails to be proved. But a polish that walks
+to *another* critical point would prove a true theorem about the wrong point, so a neuron that leaves its place by more
+than ``reach`` times its own length stops the polish, and the distance moved is reported.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +20,20 @@ from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
-from earnshaw.proof.basin import prove_basin
 from earnshaw.proof.certificate import affordable, build
-from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, SaddleClaim
-from earnshaw.proof.doubles import double_hessian
-from earnshaw.proof.eigen import guess_least
-from earnshaw.proof.minimum import Missed, prove_minimum
-from earnshaw.proof.refine import REACH, refine
-from earnshaw.proof.robust import prove_robust
-from earnshaw.proof.saddle import is_negative, prove_saddle
+from earnshaw.proof.claims import Claim, DensePoint
+from earnshaw.proof.doubles import double_hessian, guess_least
+from earnshaw.proof.relu_claims import prove_basin, prove_minimum, prove_robust, prove_saddle
 from earnshaw.proof.trusted import Rejected
+from earnshaw.proof.trusted.balls import floats
 from earnshaw.proof.trusted.balls import precision as working_precision
 from earnshaw.proof.trusted.reading import MAX_PRECISION, MIN_PRECISION, costs
 from earnshaw.proof.trusted.relu import Point
-from earnshaw.proof.verdict import Proof, Verdict
+from earnshaw.proof.verdict import Missed, Proof, Verdict
 
 PRECISION = 128
-Sections = dict[str, dict[str, Any]]
+REACH = 1e-2
+STEPS = 20
 
 
 def prove_relu(
@@ -52,33 +59,32 @@ def prove_relu(
     basin, robust, every_dimension
         Which further claims to try; one that fails is left out and does not hurt the verdict.
     """
-    center, moved = point_of(problem, weights), 0.0
+    start = center = point_of(problem, weights)
     if not MIN_PRECISION <= precision <= MAX_PRECISION:
         raise InputError(f"precision is {precision} bits; give {MIN_PRECISION} to {MAX_PRECISION}")
-    problem = problem.with_students(len(center))
+    problem, stopped = problem.with_students(len(center)), None
     affordable(costs(problem.students, problem.teachers, problem.dimension, precision))
     if problem.students < problem.teachers:
         reason = (
             f"n = {problem.students} students for k = {problem.teachers} teachers: the least value of F is then unknown, "
             "so no minimum can be proved spurious; give at least as many students as teachers"
         )
-        return Proof.undecided(problem, reason, DensePoint(center))
-    with working_precision(precision):
-        try:
-            stopped = None
+        return Proof.undecided(problem, reason, center)
+    moved = 0.0
+    try:
+        with working_precision(precision):
             if polish:
-                refined = refine(center, problem.teacher, reach=reach)
-                center, moved, stopped = refined.weights, refined.moved, refined.problem
+                center, stopped = refine(start, problem.teacher, reach=reach)
+                moved = float(np.linalg.norm(center - start))
             point = Point(center.tolist(), problem.teacher.tolist())
             if stopped is not None:
                 raise Missed(f"the polish stopped where F is {float(point.value()):.3g}: {stopped}")
-            verdict, reason, claim, sections = _decide(point, precision, basin, robust, every_dimension)
-        except Missed as missed:
-            return Proof.undecided(problem, str(missed), DensePoint(center), moved)
-        except Rejected as rejected:  # from the shared calculus: a neuron too short for the precision
-            return Proof.undecided(problem, f"{rejected}; more precision might help", DensePoint(center), moved)
-    record = problem.to_json()
-    certificates = {kind: build(kind, record, center, section, meta) for kind, section in sections.items()}
+            verdict, reason, claim, sections = _decide(point, basin, robust, every_dimension)
+    except Missed as missed:
+        return Proof.undecided(problem, str(missed), center, moved)
+    except Rejected as rejected:  # from the shared calculus: a neuron too short for the precision
+        return Proof.undecided(problem, f"{rejected}; more precision might help", center, moved)
+    certificates = {kind: build(kind, problem, center, section, meta) for kind, section in sections.items()}
     return Proof(verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates, moved)
 
 
@@ -97,57 +103,67 @@ def point_of(problem: TwoLayer, weights: ArrayLike | None) -> np.ndarray:
     return point
 
 
+def refine(start: np.ndarray, teacher: np.ndarray, *, reach: float = REACH) -> tuple[np.ndarray, str | None]:
+    """Polish weights (n, d) for `teacher` (k, d) until the gradient no longer shrinks, inside ``precision(bits)``.
+
+    Returns the polished weights, and why the polish stopped early, if it did.
+    """
+    from scipy.linalg import get_lapack_funcs
+
+    current = best = start
+    best_norm, factor, noise = np.inf, None, 1e-12 * float(np.linalg.norm(start))
+    getrf, getrs = get_lapack_funcs(("getrf", "getrs"), (start,))  # unlike `solve`, silent about bad conditioning
+    for used in range(STEPS + 1):
+        try:
+            point = Point(current.tolist(), teacher.tolist())
+        except Rejected as rejected:
+            return best, str(rejected)
+        gradient = floats(point.gradient())
+        size = float(np.linalg.norm(gradient))
+        if not size < best_norm:
+            break
+        slow = size > 0.1 * best_norm
+        best, best_norm = current, size
+        if size == 0.0 or (slow and size < noise) or used == STEPS:
+            break
+        if factor is None or slow:  # near the end one factorisation serves every step
+            factor = getrf(double_hessian(point).entries)
+            if factor[2] != 0:
+                return best, "the Hessian is singular"
+        current = current - getrs(factor[0], factor[1], gradient.ravel())[0].reshape(start.shape)
+        if not np.all(np.isfinite(current)):
+            return best, "the Newton step is not finite"
+        moved = np.max(np.linalg.norm(current - start, axis=1) / np.linalg.norm(start, axis=1))
+        if moved > reach:
+            return start, (
+                f"a Newton step would move a neuron by {moved:.3g} of its length, more than the {reach:.3g} "
+                f"allowed, so no critical point is near, or it is degenerate: run gradient descent longer first"
+            )
+    return best, None
+
+
 def _decide(
-    point: Point, bits: int, basin: bool, robust: bool, every_dimension: bool
-) -> tuple[Verdict, str, Claim, Sections]:
+    point: Point, basin: bool, robust: bool, every_dimension: bool
+) -> tuple[Verdict, str, Claim, dict[str, Any]]:
     """Return the verdict on a polished point, its reason, the claim, and the sections of each certificate."""
     hessian = double_hessian(point)
     guess = guess_least(hessian.entries)
-    if is_negative(guess, point.n * point.d):
-        return _saddle(point, bits)
-    minimum = prove_minimum(point, hessian, guess, every_dimension=every_dimension)
-    sections = minimum.sections(bits)
-    every: Sections = {"minimum": sections}
-    where = "in every dimension" if minimum.extension is not None else "in dimension d alone"
-    notes, around, sturdy = [f"every inequality of the theorem holds, {where}"], None, None
+    if guess < -64 * hessian.entries.shape[0] * float(np.finfo(np.float64).eps):  # beyond the noise of entries about 1
+        claim, sections = prove_saddle(point)
+        reason = "a critical point is enclosed and the Hessian has a negative direction on the whole enclosure"
+        return Verdict.PROVED_SADDLE, reason, claim, {"saddle": sections}
+    claim, sections = prove_minimum(point, hessian, guess, every_dimension=every_dimension)
+    every = {"minimum": sections}
+    where = "in every dimension" if claim.every_dimension else "in dimension d alone"
+    notes = [f"every inequality of the theorem holds, {where}"]
     if basin:
         try:
-            around = prove_basin(hessian, minimum)
-            every["basin"] = {**sections, "basin": around.section()}
+            claim, every["basin"] = prove_basin(hessian, claim, sections)
         except Missed as missed:
             notes.append(str(missed))
     if robust:
         try:
-            sturdy = prove_robust(point, minimum)
-            every["robust"] = {**sections, "robust": sturdy.section()}
+            claim, every["robust"] = prove_robust(point, claim, sections)
         except Missed as missed:
             notes.append(str(missed))
-    claim = MinimumClaim(
-        lambda_min_ge=minimum.hessian.lower,
-        lambda_ext_ge=None if minimum.extension is None else minimum.extension.lower,
-        mu_ge=minimum.mu,
-        gradient_le=minimum.gradient,
-        change_le=minimum.lipschitz,
-        objective_ge=minimum.value_ge,
-        objective_le=minimum.value_le,
-        enclosure_radius=minimum.inner,
-        unique_radius=minimum.outer,
-        basin_radius=None if around is None else around.radius,
-        step_lt=None if around is None else around.step,
-        teacher_radius=None if sturdy is None else sturdy.delta,
-    )
     return Verdict.PROVED_MINIMUM, "; ".join(notes), claim, every
-
-
-def _saddle(point: Point, bits: int) -> tuple[Verdict, str, Claim, Sections]:
-    saddle = prove_saddle(point)
-    claim = SaddleClaim(
-        curvature_le=saddle.curvature,
-        gradient_le=saddle.gradient,
-        change_le=saddle.lipschitz,
-        objective_ge=saddle.value_ge,
-        objective_le=saddle.value_le,
-        enclosure_radius=saddle.radius,
-    )
-    reason = "a critical point is enclosed and the Hessian has a negative direction on the whole enclosure"
-    return Verdict.PROVED_SADDLE, reason, claim, {"saddle": saddle.sections(bits)}

@@ -1,44 +1,38 @@
-"""What a proof attempt ends with: a verdict, the numbers proved, and the certificates that carry them."""
+"""What an attempt at a proof ends with (a verdict, the numbers proved, certificates that carry them), and what a check does."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem
-from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.trusted import check_bytes, check_file
+from earnshaw.threads import one_blas_thread
 
 # The sizes and the numbers that a row of ``prove --json`` shows, by network.
 _COLUMNS = {
     "two-layer": (
-        ("n", "k", "d"),
-        (
-            "lambda_min_ge",
-            "objective_ge",
-            "enclosure_radius",
-            "unique_radius",
-            "basin_radius",
-            "teacher_radius",
-            "every_dimension",
-        ),
+        "n k d",
+        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension",
     ),
-    "convnet": (
-        ("p", "k"),
-        ("margin", "value", "product", "barrier", "saddle_angle", "enclosure_radius", "step_le"),
-    ),
-    "data": (
-        ("neurons", "d", "samples"),
-        ("curvature_ge", "change_le", "growth_le", "gradient_le", "radius", "minimiser_within"),
-    ),
+    "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
+    "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
 }
+
+
+class Missed(Exception):
+    """An inequality of the theorem does not hold; the message says which, by how much, and what would help."""
 
 
 class Verdict(Enum):
@@ -76,8 +70,9 @@ class Proof:
     seconds: float = 0.0
 
     @classmethod
-    def undecided(cls, problem: Problem, reason: str, point: DensePoint | None = None, moved: float = 0.0) -> Proof:
+    def undecided(cls, problem: Problem, reason: str, center: np.ndarray | None = None, moved: float = 0.0) -> Proof:
         """Return the end of an attempt that proved nothing."""
+        point = None if center is None else DensePoint(center)
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
 
     @property
@@ -107,7 +102,7 @@ class Proof:
 
     def report(self, source: str, index: int, certificate: str | os.PathLike[str] | None) -> dict[str, object]:
         """Return the row that ``prove --json`` prints for this point."""
-        sizes, numbers = _COLUMNS[self.network]
+        sizes, numbers = (names.split() for names in _COLUMNS[self.network])
         return {
             "source": source,
             "index": index,
@@ -129,3 +124,47 @@ class Proof:
         if not isinstance(claim, MinimumClaim) or claim.basin_radius is None or claim.step_lt is None:
             return False
         return 0 < step < claim.step_lt and self.point is not None and self.point.is_within(claim.basin_radius, weights)
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a certificate was verified, and what it proves or why it was rejected."""
+
+    file: str | None
+    verified: bool
+    kind: str | None
+    statement: str | None
+    reason: str | None
+    seconds: float
+
+    def __str__(self) -> str:
+        """Return the line that the command prints."""
+        return f"VERIFIED {self.statement}" if self.verified else f"REJECTED {self.reason}"
+
+    def report(self) -> dict[str, object]:
+        """Return the row that ``check --json`` prints."""
+        return asdict(self)
+
+
+def check(certificate: Proof | Certificate | str | os.PathLike[str], limit: float = 1.0) -> Check:
+    """Run the trusted checker on a certificate: an object, its JSON text (starting with a brace), or a file's path.
+
+    Of a proof its main certificate is checked; one that is inconclusive has none, and raises InputError. A certificate
+    whose check would cost more than `limit` times what is allowed by default is rejected at once, with the reason.
+    """
+    if not limit > 0:
+        raise InputError(f"limit is {limit}; give a positive number, how many times the default cost may be spent")
+    begun = perf_counter()
+    file = None
+    if isinstance(certificate, Proof):
+        certificate = certificate.certificate
+    with one_blas_thread():
+        if isinstance(certificate, Certificate):
+            accepted, kind, sentence = check_bytes(certificate.to_text().encode(), limit)
+        elif isinstance(certificate, str) and certificate.lstrip().startswith("{"):
+            accepted, kind, sentence = check_bytes(certificate.encode("utf-8", errors="replace"), limit)
+        else:
+            file = path_of(certificate)
+            accepted, kind, sentence = check_file(file, limit)
+    statement, reason = (sentence, None) if accepted else (None, sentence)
+    return Check(file, accepted, kind, statement, reason, perf_counter() - begun)

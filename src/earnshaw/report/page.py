@@ -5,13 +5,11 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from earnshaw.store import write_bytes
-
-_SLUG = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -63,9 +61,8 @@ class Figure:
 
     def html(self) -> str:
         """Return the picture as part of the page."""
-        kinds = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}
-        data = base64.b64encode(self.path.read_bytes()).decode()
-        source = f"data:{kinds[self.path.suffix]};base64,{data}"
+        kind = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}[self.path.suffix]
+        source = f"data:{kind};base64,{base64.b64encode(self.path.read_bytes()).decode()}"
         words = _inline(self.caption)
         return f'<figure><img alt="{escape(self.caption)}" src="{source}"><figcaption>{words}</figcaption></figure>'
 
@@ -96,7 +93,7 @@ class Section:
     @property
     def anchor(self) -> str:
         """The name that links lead to."""
-        return _SLUG.sub("-", self.title.lower()).strip("-")
+        return re.sub("[^a-z0-9]+", "-", self.title.lower()).strip("-")
 
     def html(self) -> str:
         """Return the section."""
@@ -110,7 +107,7 @@ class Page:
 
     title: str
     lead: str
-    sections: Sequence[Section] = field(default_factory=tuple)
+    sections: Sequence[Section] = ()
     foot: str = ""
 
     def html(self) -> str:

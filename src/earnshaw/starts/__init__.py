@@ -1,9 +1,17 @@
 """Starts: the initial point of a run, from its key."""
 
-from earnshaw.starts.base import Start, check_start, start, start_from_json, usual_start
-from earnshaw.starts.gaussian import Normal, Sphere, Xavier, starts_around
-from earnshaw.starts.given import Given
-from earnshaw.starts.signs import FourSigns, SphereAndBall, sign_flips
+from earnshaw.starts.base import (
+    FourSigns,
+    Given,
+    Normal,
+    Sphere,
+    SphereAndBall,
+    Start,
+    Xavier,
+    sign_flips,
+    starts_around,
+)
+from earnshaw.starts.naming import check_start, start, start_from_json, usual_start
 
 __all__ = [
     "FourSigns",

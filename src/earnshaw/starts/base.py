@@ -1,22 +1,24 @@
-"""What a start is; starts by name, from their JSON, and the usual one of a problem."""
+"""What a start is; random weights, Gaussian or on a sphere; those of the convolutional network; and points that are given."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import math
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems import Charges, ConvNet, Problem, RandomConvNets
-from earnshaw.starts.gaussian import Normal, Sphere, Xavier
-from earnshaw.starts.given import Given
-from earnshaw.starts.signs import FourSigns, SphereAndBall
+from earnshaw.landscapes.convnet_lanes import teachers
+from earnshaw.numerics import lane_normals
+from earnshaw.problems import ConvNet, Problem, RandomConvNets
+from earnshaw.records import fields_of
 
-KNOWN = "xavier, normal:SCALE, sphere, or a file FILE.npy of points; for the convolutional network sphere-and-ball, four-signs"
-PLAIN = {start.kind: start for start in (Xavier(), Sphere(), SphereAndBall(), FourSigns())}
+SIGNS = ((1, 1), (1, -1), (-1, 1), (-1, -1))  # of the filter and of the output weights
+_STREAM = 0  # of a lane's key; the random teachers have another
 
 
 class Start(Protocol):
@@ -28,68 +30,162 @@ class Start(Protocol):
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings with their defaults."""
-        ...
+        return fields_of(self)
 
 
-def usual_start(problem: Problem) -> Start:
-    """Return where runs of a problem begin unless somebody says otherwise."""
-    if isinstance(problem, ConvNet | RandomConvNets):
-        return SphereAndBall()
-    if isinstance(problem, Charges):
-        return Normal(scale=math.sqrt(float(np.mean(problem.protons**2))))
-    return Xavier()
+class RandomWeights(Start):
+    """Starts whose weights are normal numbers put in their place; trainable output weights begin as N(0, 1)."""
+
+    def draw(self, problem: Problem, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (lanes, n, d); each depends on the seed and its lane index alone."""
+        n, extra = problem.shape[0], problem.symmetry.extra if problem.symmetry is not None else 0
+        d = problem.shape[-1] - extra
+        weights = self._placed(problem, lane_normals(seed, lanes, n * d).reshape(-1, n, d))
+        if not extra:
+            return weights
+        charges = lane_normals(seed, lanes, n * extra, stream=2).reshape(-1, n, extra)
+        return np.concatenate([weights, charges], -1)
+
+    def _placed(self, problem: Problem, normals: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
 
 
-def start(given: str | Path | np.ndarray | Start) -> Start:
-    """Return the start of this name (``xavier``, ``normal:0.1``, ``sphere``, the path of an ``.npy`` file), or the given one.
+@dataclass(frozen=True, kw_only=True)
+class Xavier(RandomWeights):
+    """Every neuron from N(0, I/k), k the number of teacher neurons (Safran & Shamir 2018, section 3).
 
-    An array ``(runs, *shape)`` holds the points themselves.
+    Trainable output weights begin as N(0, 1), as in every start here. Without a teacher k is the dimension, so that
+    neurons have about length 1.
     """
-    if isinstance(given, np.ndarray):
-        return Given(given)
-    if isinstance(given, Path) or (isinstance(given, str) and given.endswith(".npy")):
-        return Given.load(Path(given))
-    if not isinstance(given, str):
-        if not all(callable(getattr(given, method, None)) for method in ("draw", "to_json")):
-            raise InputError(f"the start is {given!r:.60}; choose {KNOWN}, or an object with draw and to_json")
-        return given
-    kind, _, rest = given.partition(":")
-    if given in PLAIN:
-        return PLAIN[given]
-    if kind == "normal":
-        try:
-            scale = float(rest)
-        except ValueError:
-            scale = math.nan
-        if not (math.isfinite(scale) and scale > 0):
-            raise InputError(f"the start {given!r} has no usable scale; write for example normal:0.1")
-        return Normal(scale=scale)
-    raise InputError(f"unknown start {given!r}; choose {KNOWN}")
+
+    kind: str = "xavier"
+
+    def _placed(self, problem: Problem, normals: np.ndarray) -> np.ndarray:
+        return normals / math.sqrt(len(problem.anchors) or problem.shape[-1])
 
 
-def check_start(start: Start, problem: Problem, runs: int) -> None:
-    """Refuse a start of ours that has no points for so many runs of a problem."""
-    if isinstance(start, Given):
-        start.draw(problem, 0, np.array([runs - 1]))
-    signed = isinstance(start, SphereAndBall | FourSigns)
-    if (signed or isinstance(start, Xavier | Normal | Sphere)) and signed != isinstance(
-        problem, ConvNet | RandomConvNets
-    ):
-        raise InputError(
-            f"the start {start.to_json()['kind']} is not one for the network {problem.network}; choose {KNOWN}"
-        )
+@dataclass(frozen=True, kw_only=True)
+class Normal(RandomWeights):
+    """Every weight from N(0, scale^2)."""
+
+    scale: float
+    kind: str = "normal"
+
+    def _placed(self, problem: Problem, normals: np.ndarray) -> np.ndarray:
+        return self.scale * normals
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the settings with their defaults."""
+        return fields_of(self) | {"scale": float(self.scale).hex()}
 
 
-def start_from_json(record: Mapping[str, Any]) -> Start:
-    """Read a start back from its ``to_json``; bad content raises :class:`InputError`."""
-    kind = record.get("kind") if isinstance(record, Mapping) else None
-    try:
-        if kind in PLAIN:
-            return PLAIN[kind]
-        if kind == "normal":
-            return Normal(scale=float.fromhex(record["scale"]))
-        if kind == "given":
-            return Given.from_json(record)
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"the start {record!r:.60} cannot be read ({error})") from None
-    raise InputError(f"a start of the kind {kind!r} cannot be read back; name it, or give its points in an .npy file")
+@dataclass(frozen=True, kw_only=True)
+class Sphere(RandomWeights):
+    """Every neuron uniform on the sphere whose radius is the root mean square of the teacher's norms (1 without one)."""
+
+    kind: str = "sphere"
+
+    def _placed(self, problem: Problem, normals: np.ndarray) -> np.ndarray:
+        anchors = problem.anchors
+        radius = math.sqrt(float(np.mean(np.sum(anchors**2, 1)))) if len(anchors) else 1.0
+        return radius * normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+
+
+def starts_around(weights: np.ndarray, distance: float, seed: int, lanes: np.ndarray) -> np.ndarray:
+    """Return starts (lanes, K, d) at this distance from weights (K, d), relative to their Frobenius norm, in random directions."""
+    noise = lane_normals(seed, lanes, weights.size).reshape(-1, *weights.shape)
+    length = distance * np.linalg.norm(weights) / np.linalg.norm(noise, axis=(1, 2), keepdims=True)
+    return weights + length * noise
+
+
+@dataclass(frozen=True, kw_only=True)
+class SphereAndBall(Start):
+    r"""The filter uniform on the unit sphere, the output weights uniform in the ball of radius :math:`|S||w^*|/\sqrt k`.
+
+    The radius makes :math:`|1\cdot a| \le |S||w^*|`, whatever the direction. Reference: Du et al. (2018), Theorem 3.2.
+    """
+
+    kind: str = "sphere-and-ball"
+
+    def draw(self, problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (lanes, p + k); each depends on the seed and its lane index alone."""
+        filters, outputs = teachers(problem, seed, lanes)
+        return _place(filters, outputs, lane_normals(seed, lanes, problem.shape[0] + 2, _STREAM))
+
+    def draw_many(self, problems: Sequence[ConvNet], seed: int) -> list[np.ndarray]:
+        """Return one start (p + k,) for each problem, whatever its p and k; the lane is its place in the list."""
+        most = max(problem.shape[0] for problem in problems) + 2
+        normals = lane_normals(seed, np.arange(len(problems)), most, _STREAM)
+        return [_place(x.filter[None], x.output_weights[None], normals[[i]])[0] for i, x in enumerate(problems)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourSigns(Start):
+    """The four signs of one start of :class:`SphereAndBall`, of which the best end counts."""
+
+    kind: str = "four-signs"
+
+    def draw(self, problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return starts (4, lanes, p + k) in the order of ``SIGNS``."""
+        return sign_flips(SphereAndBall().draw(problem, seed, lanes), problem.filter_size)
+
+
+def sign_flips(points: np.ndarray, filter_size: int) -> np.ndarray:
+    """Return the four signs of points (lanes, p + k): an array (4, lanes, p + k) in the order of ``SIGNS``."""
+    split = np.arange(points.shape[-1]) < filter_size
+    return np.stack([points * np.where(split, first, second) for first, second in SIGNS])
+
+
+def _place(filters: np.ndarray, outputs: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Turn normal numbers into points of the sphere and the ball."""
+    p, k = filters.shape[-1], outputs.shape[-1]
+    radius = np.abs(outputs.sum(-1)) * np.linalg.norm(filters, axis=-1) / math.sqrt(k)
+    # k coordinates of a uniform point of the sphere in R^(k+2) are a uniform point of the ball in R^k
+    inside = _directions(normals[:, p : p + k + 2])[:, :k]
+    return np.concatenate([_directions(normals[:, :p]), radius[..., None] * inside], -1)
+
+
+def _directions(vectors: np.ndarray) -> np.ndarray:
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Start):
+    """Run i begins at the i-th of these points ``(runs, *shape)``."""
+
+    points: np.ndarray
+
+    def __post_init__(self) -> None:
+        """Validate the points."""
+        points = np.asarray(self.points)
+        if points.ndim < 2 or points.dtype.kind not in "fiu" or not np.isfinite(points).all():
+            raise InputError(
+                f"the starts have shape {points.shape} and type {points.dtype}; give finite numbers (runs, neurons, dimension)"
+            )
+        object.__setattr__(self, "points", points.astype(np.float64))
+
+    def draw(self, problem: Problem, seed: int, lanes: np.ndarray) -> np.ndarray:
+        """Return the points of these lanes; another problem's points raise :class:`InputError`."""
+        points = self.points[None] if self.points.shape == problem.shape else self.points  # one point is one run
+        if points.shape[1:] != problem.shape:
+            wanted = ", ".join(map(str, problem.shape))
+            raise InputError(f"the starts have shape {points.shape}; this problem needs (runs, {wanted})")
+        if lanes.size and lanes.max() >= len(points):
+            raise InputError(
+                f"{int(lanes.max()) + 1} runs need as many starts, but {len(points)} are given; ask for {len(points)} runs"
+            )
+        return points[lanes]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the points, exactly, and their hash."""
+        content = np.ascontiguousarray(self.points, dtype="<f8").tobytes()
+        points, digest = base64.b64encode(content).decode("ascii"), hashlib.sha256(content).hexdigest()
+        return {"kind": "given", "shape": list(self.points.shape), "sha256": digest, "points": points}
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Given:
+        """Read the points back."""
+        content = base64.b64decode(record["points"], validate=True)
+        if hashlib.sha256(content).hexdigest() != record["sha256"]:
+            raise ValueError("the points are not those of the hash")
+        return cls(np.frombuffer(content, dtype="<f8").reshape(record["shape"]))

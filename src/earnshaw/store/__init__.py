@@ -10,22 +10,8 @@ from earnshaw.store.files import (
     write_bytes,
     write_json,
     write_npz,
-    write_sealed,
 )
 from earnshaw.store.folder import Arrays, RunFolder, read_manifest
 
-__all__ = [
-    "Arrays",
-    "RunFolder",
-    "canonical_json",
-    "digest",
-    "read_json",
-    "read_manifest",
-    "read_npy",
-    "read_npz",
-    "read_sealed",
-    "write_bytes",
-    "write_json",
-    "write_npz",
-    "write_sealed",
-]
+__all__ = ["Arrays", "RunFolder", "canonical_json", "digest", "read_json", "read_manifest", "read_npy", "read_npz"]
+__all__ += ["read_sealed", "write_bytes", "write_json", "write_npz"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -63,16 +62,12 @@ class RunFolder:
             self._lock = FileLock(self.path / ".lock", timeout=0)
             self._lock.acquire()
         except Timeout:
-            raise InputError(
-                f"another process is writing to {self.path}; wait for it, or choose another --out"
-            ) from None
+            busy = f"another process is writing to {self.path}"
+            raise InputError(f"{busy}; wait for it, or choose another --out") from None
         except OSError as error:
             raise InputError(f"cannot write to {self.path} ({error.strerror}); choose another --out") from error
         try:
-            for leftover in [
-                *self.path.glob(".*.tmp"),
-                *self.path.glob("pieces/.*.tmp"),
-            ]:  # of a process that was killed
+            for leftover in (*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")):  # of a killed process
                 leftover.unlink(missing_ok=True)
             before = read_manifest(self.path) if exists else None
             settings = {**(before["settings"] if before else {}), **self.settings}
@@ -84,16 +79,13 @@ class RunFolder:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Release the lock."""
         self._lock.release()
 
     def _agree(self, manifest: Mapping[str, Any]) -> None:
         """Take over the plans that the folder has; refuse what does not fit, and say what that is."""
-        odd = difference(manifest["kind"], self.kind, "the kind of work")
-        odd = odd or difference(manifest["common"], self.common)
+        odd = difference(manifest["kind"], self.kind, "the kind of work") or difference(manifest["common"], self.common)
         for name, setting in self.settings.items():
             there = manifest["settings"].get(name)
             if there is None or odd:
@@ -114,26 +106,22 @@ class RunFolder:
 
     def put(self, name: str, low: int, high: int, arrays: Mapping[str, np.ndarray], part: str = "piece") -> None:
         """Store a piece of the lanes from low to high, a stage of one (``-stage0001``), or a result (``""``, ``-trace``)."""
-        header = {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
-        write_sealed(self._place(name, low, part), arrays, header)
+        write_sealed(self._place(name, low, part), arrays, self._header(name, low, high, part))
 
     def get(self, name: str, low: int, high: int, part: str = "piece") -> Arrays | None:
         """Return what :meth:`put` stored, None where it is missing, damaged, or of other work or lanes."""
-        path = self._place(name, low, part)
-        if not path.exists():
-            return None
         try:
-            arrays, header = read_sealed(path)
+            arrays, header = read_sealed(self._place(name, low, part))
         except InputError:
             return None
-        wanted = {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
-        return arrays if header == wanted else None
+        return arrays if header == self._header(name, low, high, part) else None
+
+    def _header(self, name: str, low: int, high: int, part: str) -> dict[str, Any]:
+        return {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
 
     def _place(self, name: str, low: int, part: str) -> Path:
-        if part == "piece":
-            return self.path / "pieces" / f"{name}-{low:08d}.npz"
-        if part.startswith("-stage"):
-            return self.path / "pieces" / f"{name}-{low:08d}{part}.npz"
+        if part == "piece" or part.startswith("-stage"):
+            return self.path / "pieces" / f"{name}-{low:08d}{part.removeprefix('piece')}.npz"
         return self.path / f"{name}{part}.npz"
 
     def drop_pieces(self, name: str) -> None:
@@ -145,24 +133,21 @@ class RunFolder:
 def difference(there: Any, asked: Any, where: str = "") -> str | None:
     """Return the first place where two records differ, in words; None when they are equal."""
     if isinstance(there, Mapping) and isinstance(asked, Mapping):
-        for key in sorted({*there, *asked}):
-            found = difference(there.get(key), asked.get(key), f"{where}.{key}" if where else str(key))
-            if found:
-                return found
-        return None
-    if there == asked:
-        return None
-    return f"{where} is {_short(there)} there, and {_short(asked)} was asked for"
+        inside = (
+            difference(there.get(key), asked.get(key), f"{where}.{key}" if where else str(key))
+            for key in sorted({*there, *asked})
+        )
+        return next(filter(None, inside), None)
+    return None if there == asked else f"{where} is {_short(there)} there, and {_short(asked)} was asked for"
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, str):
-        try:
-            return f"{float.fromhex(value):.6g}" if value.lstrip("-").startswith("0x") else value[:40]
-        except ValueError:
-            return value[:40]
-    text = str(value)
-    return text if len(text) <= 40 else "another value"
+    if not isinstance(value, str):
+        return str(value) if len(str(value)) <= 40 else "another value"
+    try:
+        return f"{float.fromhex(value):.6g}" if value.lstrip("-").startswith("0x") else value[:40]
+    except ValueError:
+        return value[:40]
 
 
 def _foreign(path: Path) -> list[Path]:

@@ -37,28 +37,21 @@ class FamilyRecord:
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as plain JSON data; a name only where there is one."""
-        known = not math.isnan(self.min_eigenvalue)
-        record = {
-            "count": self.count,
-            "objective": self.objective,
-            "min_eigenvalue": self.min_eigenvalue if known else None,
-        }
+        smallest = None if math.isnan(self.min_eigenvalue) else self.min_eigenvalue
+        record = {"count": self.count, "objective": self.objective, "min_eigenvalue": smallest}
         return record | ({"name": self.name} if self.name else {})
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> FamilyRecord:
         """Read a record back from :meth:`to_json`."""
-        smallest = math.nan if record["min_eigenvalue"] is None else record["min_eigenvalue"]
-        return FamilyRecord(
-            count=record["count"], objective=record["objective"], min_eigenvalue=smallest, name=record.get("name")
-        )
+        count, objective, smallest = (record[name] for name in ("count", "objective", "min_eigenvalue"))
+        smallest = math.nan if smallest is None else smallest
+        return FamilyRecord(count=count, objective=objective, min_eigenvalue=smallest, name=record.get("name"))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Family(FamilyRecord):
     """Runs that ended at one point under the symmetries of the problem; two are equal when their records are.
-
-    The record's fields are ``count``, ``objective``, ``min_eigenvalue`` (of the Hessian at ``weights``) and ``name``.
 
     Attributes
     ----------
@@ -112,16 +105,8 @@ def families(
             alignments = (home, *(move.then(home) for move in moves.values() if move is not None))
             weights = home.move(weights)
         members = np.append(first, others)
-        found.append(
-            Family(
-                count=len(members),
-                objective=float(values[first]),
-                name=describe(points[first]),
-                weights=weights,
-                members=runs[members],
-                alignments=alignments,
-            )
-        )
+        record = {"count": len(members), "objective": float(values[first]), "name": describe(points[first])}
+        found.append(Family(**record, weights=weights, members=runs[members], alignments=alignments))
         left = left[~np.isin(left, members)]
     return sorted(found, key=lambda family: (-family.count, family.objective, family.members[0]))
 

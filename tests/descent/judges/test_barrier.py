@@ -10,10 +10,9 @@ from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lane
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, longest_step
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_random import teachers
-from earnshaw.landscapes.convnet_reduced import reduce_lanes
+from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.problems.convnet import ConvNet, RandomConvNets
-from earnshaw.starts.signs import SphereAndBall
+from earnshaw.starts.base import SphereAndBall
 
 LANES = 96
 
@@ -26,7 +25,7 @@ def lanes(ratios=(0.2, 1.0, 1.8), p=6, k=9, count=LANES, seed=0):
         parts.append((*teachers(problem, seed, indices), SphereAndBall().draw(problem, seed, indices)))
     filters, outputs, starts = (np.concatenate(part) for part in zip(*parts, strict=True))
     energy = ConvNetLandscape(*jax.device_put((filters, outputs, np.ones_like(outputs))))
-    return reduce_lanes(energy, starts)[:2]
+    return energy.reduced(starts)[:2]
 
 
 def decide(energy, starts, step=0.1, batch=LANES, **limits):

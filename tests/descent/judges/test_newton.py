@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Ledger, NewtonJudge, Outcome, Stop, Stopping, Units, optimizer
-from earnshaw.descent.judges import Look
+from earnshaw.descent.judges.base import Look
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 

@@ -7,11 +7,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from earnshaw.descent import GradientDescent, NewtonTrustRegion, Outcome, SecondGD, Stopping, descend, optimizer
-from earnshaw.descent.newton.critical import critical_points
-from earnshaw.descent.optimizers.hessian_descent import hessian_descent, hessian_step
-from earnshaw.descent.optimizers.projected import projected_descent
-from earnshaw.descent.optimizers.second_gd import second_gd
+from earnshaw.descent import (
+    GradientDescent,
+    HessianDescent,
+    NewtonTrustRegion,
+    Outcome,
+    SecondGD,
+    Stopping,
+    descend,
+    optimizer,
+)
+from earnshaw.descent.base import follow
+from earnshaw.descent.newton.dense import critical_points
+from earnshaw.descent.optimizers.first_order import projected_descent
+from earnshaw.descent.optimizers.second_order import hessian_step, second_gd
 from earnshaw.landscapes import PairEnergy, landscape
 from earnshaw.numerics import lane_keys
 from earnshaw.potentials.radial import AlmostYukawa, Variant
@@ -41,6 +50,10 @@ class Saddle:
 
 
 POINTS = jnp.array([[0.0, 0.0], [0.0, 0.1], [1e-3, -0.2]])
+
+
+def hessian_descent(landscape, points, steps, step):
+    return follow(HessianDescent(step=step), landscape, points, steps).point
 
 
 def test_a_hessian_step_goes_down_and_the_printed_sign_goes_up():
@@ -148,8 +161,9 @@ def test_the_librarys_descents_run_on_charges(descent):
 
 def state_after(descent, energy, points, steps):
     state = descent.init(energy, jnp.asarray(points), jnp.ones(len(points)), jnp.zeros((len(points), 2), jnp.uint32))
+    advance = jax.jit(descent.advance)
     for _ in range(steps):
-        state = descent.advance(energy, state)
+        state = advance(energy, state)
     return state
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from earnshaw.landscapes.logistic_constants import neuron_moment
+from earnshaw.landscapes.logistic_theory import neuron_moment
 from earnshaw.landscapes.rows import Rows
 from earnshaw.potentials import derivatives
 from earnshaw.problems import activation

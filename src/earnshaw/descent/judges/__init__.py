@@ -10,32 +10,15 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, gradient_step
-from earnshaw.descent.judges.base import Judge, Look, Report
-from earnshaw.descent.judges.budget import BudgetJudge
-from earnshaw.descent.judges.dense import DenseJudge
-from earnshaw.descent.judges.newton import NewtonJudge, Units
-from earnshaw.descent.stopping import Stopping
+from earnshaw.descent.judges.base import Judge
+from earnshaw.descent.judges.budget import DenseJudge
+from earnshaw.descent.judges.newton import NewtonJudge
+from earnshaw.descent.outcomes import Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.empirical import EmpiricalRisk
+from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.landscapes.streamed import StreamedRisk
 from earnshaw.problems import ConvNet, Problem, RandomConvNets
-
-__all__ = [
-    "BarrierJudge",
-    "BudgetJudge",
-    "DenseJudge",
-    "Judge",
-    "Look",
-    "NewtonJudge",
-    "Report",
-    "Units",
-    "judge_for",
-    "judge_on",
-    "suits",
-]
-
 
 NEWTON_AFTER = 300  # steps of descent on a sum over rows, before Newton's method takes over
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,8 +19,7 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Judge, Look
-from earnshaw.descent.outcomes import Outcome
-from earnshaw.descent.stopping import Stopping
+from earnshaw.descent.outcomes import Outcome, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.numerics import TOLERANCES, compiled
@@ -63,7 +62,7 @@ class BarrierJudge(Judge):
     undecided.
     """
 
-    rows: ClassVar[type] = BarrierReport
+    rows = BarrierReport
 
     landscape: ConvNetLandscape
     stopping: Stopping

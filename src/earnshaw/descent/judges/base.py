@@ -8,9 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.ledger import Ledger
-from earnshaw.descent.outcomes import Outcome
-from earnshaw.descent.stopping import Stopping
+from earnshaw.descent.outcomes import Ledger, Outcome, Stopping
 from earnshaw.landscapes.base import Landscape
 
 
@@ -54,8 +52,9 @@ class Look(NamedTuple):
 class Judge(Protocol):
     """Looks at lanes at fixed multiples of their own steps and says which are decided; a function of each lane alone.
 
-    A judge says what is reported of a lane (``report``, whose named ``rows`` are one array on the device), how a fate is found (``tests``) and what becomes of a lane at the
-    step limit (``at_the_limit``). Divergence, restarts and the step limit itself are the same for all.
+    A judge says what is reported of a lane (``report``, whose named ``rows`` are one array on the device), how a fate is
+    found (``tests``) and what becomes of a lane at the step limit (``at_the_limit``). Divergence, restarts and the step
+    limit itself are the same for all.
     """
 
     rows: ClassVar[type] = Report

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,13 +13,10 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Judge, Look, slopes
-from earnshaw.descent.ledger import Ledger
-from earnshaw.descent.newton.creep import flow_end
 from earnshaw.descent.newton.dense import settle
+from earnshaw.descent.newton.endings import flow_end, sharpen
 from earnshaw.descent.newton.polish import polish
-from earnshaw.descent.newton.tips import sharpen
-from earnshaw.descent.outcomes import Outcome
-from earnshaw.descent.stopping import Stop, Stopping
+from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
@@ -72,35 +68,21 @@ class Units:
     @classmethod
     def of(cls, problem: Problem) -> Units:
         """Return the units of a problem."""
-        return _units(problem)
-
-
-@functools.singledispatch
-def _units(problem: Problem) -> Units:
-    anchors = 0 if problem.symmetry is None else len(problem.symmetry.anchors)
-    gradient = math.sqrt(problem.scale / max(1, anchors))
-    return Units(value=problem.scale, gradient=gradient, low=TOLERANCES.global_value * problem.scale)
-
-
-@_units.register
-def _(problem: TwoLayer) -> Units:
-    low = TOLERANCES.global_value * problem.scale
-    if problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons:
-        low = max(low, TOLERANCES.paper_value)
-    return Units(
-        value=problem.scale,
-        gradient=math.sqrt(problem.scale / problem.teachers),
-        low=low,
-        neurons_die=problem.activation.homogeneous == 1 and not problem.activation.odd,
-        tips=problem.activation.homogeneous == 0,
-    )
+        unit, low = math.sqrt(problem.scale / max(1, len(problem.anchors))), TOLERANCES.global_value * problem.scale
+        if not isinstance(problem, TwoLayer):
+            return cls(value=problem.scale, gradient=unit, low=low)
+        if problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons:
+            low = max(low, TOLERANCES.paper_value)
+        degree = problem.activation.homogeneous
+        dies = degree == 1 and not problem.activation.odd
+        return cls(value=problem.scale, gradient=unit, low=low, neurons_die=dies, tips=degree == 0)
 
 
 @dataclass(frozen=True)
 class NewtonJudge(Judge):
     """Decides by value, by dead neurons, and by where Newton's method leads, on a landscape with exact derivatives."""
 
-    rows: ClassVar[type] = Stationarity
+    rows = Stationarity
 
     landscape: Landscape
     stopping: Stopping

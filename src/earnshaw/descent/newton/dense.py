@@ -1,15 +1,18 @@
-"""Newton's method for one point with the whole Hessian, on the host: down to a minimum, or to what is closest."""
+"""Newton's method with the whole Hessian: one point on the host, down to a minimum or to what is closest, or many at once."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from earnshaw.descent.base import along, flat, norms
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES
 
@@ -113,3 +116,36 @@ def dense_newton(
         if trial_norm < 1e-9 and trial_norm > 0.5 * norms[-2]:
             break
     return NewtonEnd(point, value, norms[-1], eigenvalues, tuple(values), tuple(norms))
+
+
+class CriticalPoints(NamedTuple):
+    """Where the search ended: points (lanes, *shape), and their gradient norms; a lane may have found nothing."""
+
+    point: jax.Array
+    gradient_norm: jax.Array
+
+
+@functools.partial(jax.jit, static_argnames="steps")
+def critical_points(landscape: Landscape, points: jax.Array, *, steps: int = 200) -> CriticalPoints:
+    r"""Make the gradient's norm small from each start (lanes, *shape), by Levenberg's steps
+
+    .. math:: x \leftarrow x - (H^2 + \mu I)^{-1} H\,\nabla f ,
+
+    with mu divided by 4 after a step that helps and multiplied by 4 after one that does not. Minima, saddles and maxima
+    are all the same to it.
+    """
+
+    def body(_: jax.Array, carry: tuple) -> tuple:
+        point, least, damping = carry
+        gradient = flat(landscape, landscape.gradient(point))
+        eigenvalues, vectors = jnp.linalg.eigh(landscape.hessian(point))
+        pull = jnp.einsum("...ji,...j->...i", vectors, gradient)
+        change = jnp.einsum("...ij,...j->...i", vectors, pull * eigenvalues / (eigenvalues**2 + damping[..., None]))
+        trial = point - change.reshape(point.shape)
+        norm = norms(landscape, landscape.gradient(trial))
+        better = norm < least
+        damping = jnp.where(better, damping / 4, jnp.minimum(4 * damping, 1e6)) + 1e-30
+        return jnp.where(along(better, trial), trial, point), jnp.where(better, norm, least), damping
+
+    start = points, norms(landscape, landscape.gradient(points)), jnp.full(points.shape[0], 1e-2)
+    return CriticalPoints(*jax.lax.fori_loop(0, steps, body, start)[:2])

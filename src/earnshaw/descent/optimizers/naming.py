@@ -9,16 +9,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from earnshaw.descent.base import Descent
-from earnshaw.descent.optimizers.flow import Flow
-from earnshaw.descent.optimizers.gradient_descent import GradientDescent
-from earnshaw.descent.optimizers.hessian_descent import HessianDescent
-from earnshaw.descent.optimizers.newton_trust_region import NewtonTrustRegion
-from earnshaw.descent.optimizers.optax_descent import Optax
-from earnshaw.descent.optimizers.own import Own, checked, own_descent, said
-from earnshaw.descent.optimizers.perturbed import PerturbedDescent
-from earnshaw.descent.optimizers.projected import ProjectedDescent
-from earnshaw.descent.optimizers.second_gd import SecondGD
-from earnshaw.descent.optimizers.stochastic import StochasticDescent
+from earnshaw.descent.optimizers.first_order import (
+    Flow,
+    GradientDescent,
+    PerturbedDescent,
+    ProjectedDescent,
+    StochasticDescent,
+)
+from earnshaw.descent.optimizers.own import Optax, Own, checked, own_descent, said
+from earnshaw.descent.optimizers.second_order import HessianDescent, NewtonTrustRegion, SecondGD
 from earnshaw.errors import InputError
 from earnshaw.problems import load_function
 

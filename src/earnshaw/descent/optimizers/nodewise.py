@@ -7,23 +7,18 @@ no :class:`~earnshaw.descent.Descent`.
 from __future__ import annotations
 
 import dataclasses
-import functools
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from earnshaw.descent.optimizers.second_gd import second_gd
+from earnshaw.descent.optimizers.second_order import SecondGD, second_gd
 from earnshaw.landscapes import PairEnergy
 from earnshaw.numerics import TOLERANCES
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass, data_fields=("charges", "positions", "value", "steps"), meta_fields=()
-)
-@dataclass(frozen=True)
-class NodewiseResult:
+class NodewiseResult(NamedTuple):
     """The output weights found, (lanes, n), and positions (lanes, n, d), the loss at the end, and the steps of each node."""
 
     charges: jax.Array
@@ -47,49 +42,45 @@ def _best_start(node: PairEnergy, candidates: jax.Array) -> jax.Array:
     return jnp.take_along_axis(candidates, best, -2)
 
 
-def _place(array: jax.Array, node: int, value: jax.Array) -> jax.Array:
-    return array.at[:, node].set(value)
+def _in_turn(landscape: PairEnergy, candidates: jax.Array, place: Callable[..., tuple]) -> NodewiseResult:
+    """Place one node after the other, from the best of its candidates (lanes, nodes, m, d), all before it held fixed.
+
+    ``place`` returns the position, the output weight and the steps of a node; where the weight is None, all of those that
+    have been placed are fitted anew.
+    """
+    lanes, nodes, _, d = candidates.shape
+    charges, positions, counts = jnp.zeros((lanes, nodes)), jnp.zeros((lanes, nodes, d)), []
+    for i in range(nodes):
+        node = landscape.node(positions, charges)
+        theta, charge, steps = place(node, _best_start(node, candidates[:, i]))
+        positions = positions.at[:, i].set(theta[:, 0])
+        if charge is None:
+            charges = landscape.best_charges(positions, jnp.broadcast_to(jnp.arange(nodes) <= i, (lanes, nodes)))
+        else:
+            charges = charges.at[:, i].set(charge[:, 0])
+        counts.append(steps)
+    value = landscape.value(landscape.join(positions, charges))
+    return NodewiseResult(charges, positions, value, jnp.stack(counts, -1))
 
 
-def nodewise_descent(
-    landscape: PairEnergy,
-    candidates: jax.Array,
-    *,
-    max_steps: int = 2000,
-    step: float = 0.1,
-    gradient_threshold: float = 1e-6,
-    curvature_threshold: float = 1e-6,
-) -> NodewiseResult:
+def nodewise_descent(landscape: PairEnergy, candidates: jax.Array) -> NodewiseResult:
     r"""Run Algorithm 3 as printed: each (a_i, theta_i) in turn by Algorithm 2 on L = 2 F, all others held fixed.
 
-    A node starts at the best of its candidates, with the output weight S(theta) that is best there (Lemma 26). Step and
-    thresholds are those for L.
+    A node starts at the best of its candidates, with the output weight S(theta) that is best there (Lemma 26). On L the
+    step is 0.1 and both thresholds are 1e-6; at most 2000 steps a node.
 
     Parameters
     ----------
     landscape : with a teacher (lanes, k, d), one instance a lane, and output weights that are learned.
     candidates : (lanes, nodes, m, d) starts to choose from, for each node.
     """
-    lanes, nodes, _, d = candidates.shape
-    charges, positions = jnp.zeros((lanes, nodes)), jnp.zeros((lanes, nodes, d))
-    counts = []
-    for i in range(nodes):
-        node = landscape.node(positions, charges)
-        theta = _best_start(node, candidates[:, i])
-        end = second_gd(
-            node,
-            node.join(theta, node.field(theta)[0]),
-            max_steps=max_steps,
-            step=2 * step,
-            gradient_threshold=gradient_threshold / 2,
-            curvature_threshold=curvature_threshold / 2,
-        )
-        theta, charge = node.split(end.point)
-        positions, charges = _place(positions, i, theta[:, 0]), _place(charges, i, charge[:, 0])
-        counts.append(end.steps)
-    return NodewiseResult(
-        charges, positions, landscape.value(landscape.join(positions, charges)), jnp.stack(counts, -1)
-    )
+
+    def place(node: PairEnergy, theta: jax.Array) -> tuple:
+        start, thresholds = node.join(theta, node.field(theta)[0]), dict.fromkeys(SecondGD.numbers[1:], 0.5e-6)
+        end = second_gd(node, start, max_steps=2000, step=0.2, **thresholds)
+        return *node.split(end.point), end.steps
+
+    return _in_turn(landscape, candidates, place)
 
 
 class _Climb(NamedTuple):
@@ -101,14 +92,12 @@ class _Climb(NamedTuple):
     turn: jax.Array
 
 
-@functools.partial(jax.jit, static_argnames=("max_steps", "longest", "shortest"))
-def climb_log_field(
-    node: PairEnergy, start: jax.Array, *, max_steps: int = 400, longest: float = 1.0, shortest: float = 1e-14
-) -> tuple[jax.Array, jax.Array]:
+@jax.jit
+def climb_log_field(node: PairEnergy, start: jax.Array) -> tuple[jax.Array, jax.Array]:
     r"""Return the positions (lanes, 1, d) where :math:`\log|S|` has a local maximum uphill of the start, and the steps.
 
     Steps go along the gradient of :math:`\log|S|`, a unit vector times a length: doubled after a step that climbs, up to
-    ``longest``, and halved after one that does not, until it is ``shortest``. So it does not matter how small the field
+    1, and halved after one that does not, until it is 1e-14, for at most 400 steps. So it does not matter how small the field
     is, and the cone tip at a charge is approached to rounding.
     """
 
@@ -119,13 +108,13 @@ def climb_log_field(
         return jnp.log(jnp.abs(value)), uphill / jnp.where(size > 0, size, 1.0)
 
     def going(s: _Climb) -> jax.Array:
-        return (s.length > shortest) & jnp.isfinite(s.height)
+        return (s.length > 1e-14) & jnp.isfinite(s.height)
 
     def body(s: _Climb) -> _Climb:
         trial = s.theta + s.length[..., None] * s.direction
         height, direction = look(trial)
         better = going(s) & (height > s.height)
-        length = jnp.where(better, jnp.minimum(2 * s.length, longest), 0.5 * s.length)
+        length = jnp.where(better, jnp.minimum(2 * s.length, 1.0), 0.5 * s.length)
         return _Climb(
             jnp.where(better[..., None], trial, s.theta),
             jnp.where(better, height, s.height),
@@ -136,20 +125,13 @@ def climb_log_field(
         )
 
     height, direction = look(start)
-    lanes = start.shape[0]
-    first = _Climb(
-        start,
-        height,
-        direction,
-        jnp.full_like(height, longest),
-        jnp.zeros(lanes, dtype=jnp.int64),
-        jnp.asarray(0),
-    )
-    end = jax.lax.while_loop(lambda s: jnp.any(going(s)) & (s.turn < max_steps), body, first)
+    none = jnp.zeros(start.shape[0], dtype=jnp.int64)
+    first = _Climb(start, height, direction, jnp.ones_like(height), none, jnp.asarray(0))
+    end = jax.lax.while_loop(lambda s: jnp.any(going(s)) & (s.turn < 400), body, first)
     return end.theta, end.steps
 
 
-def log_nodewise_descent(landscape: PairEnergy, candidates: jax.Array, *, max_steps: int = 400) -> NodewiseResult:
+def log_nodewise_descent(landscape: PairEnergy, candidates: jax.Array) -> NodewiseResult:
     r"""Find the protons one after the other by climbing :math:`\log|S|`, and refit all charges after each.
 
     For a single neuron the best a is :math:`S(\theta)`, and then :math:`F = F_0 - S(\theta)^2/2`. Outside the balls
@@ -163,16 +145,9 @@ def log_nodewise_descent(landscape: PairEnergy, candidates: jax.Array, *, max_st
 
     Reference: Panigrahy et al. (2018), Theorem 17 (the algorithm is ours).
     """
-    lanes, nodes, _, d = candidates.shape
-    charges, positions = jnp.zeros((lanes, nodes)), jnp.zeros((lanes, nodes, d))
-    counts = []
-    for i in range(nodes):
-        node = landscape.node(positions, charges)
-        theta, steps = climb_log_field(node, _best_start(node, candidates[:, i]), max_steps=max_steps)
-        positions = _place(positions, i, theta[:, 0])
-        placed = jnp.broadcast_to(jnp.arange(nodes) <= i, (lanes, nodes))
-        charges = landscape.best_charges(positions, placed)
-        counts.append(steps)
-    return NodewiseResult(
-        charges, positions, landscape.value(landscape.join(positions, charges)), jnp.stack(counts, -1)
-    )
+
+    def place(node: PairEnergy, theta: jax.Array) -> tuple:
+        theta, steps = climb_log_field(node, theta)
+        return theta, None, steps
+
+    return _in_turn(landscape, candidates, place)

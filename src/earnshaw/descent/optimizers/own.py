@@ -1,4 +1,4 @@
-"""A user's own optimiser: an object with the methods of a Descent, or one in the form of optax."""
+"""Any optimiser of optax, or in its form, and a user's own with the methods of a Descent."""
 
 from __future__ import annotations
 
@@ -7,16 +7,77 @@ import inspect
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, NamedTuple, cast
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent.base import Descent, Evaluations
-from earnshaw.descent.optimizers.optax_descent import Optax
+from earnshaw.descent.base import Descent, Evaluations, along, follow
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
+
+
+class OptaxState(NamedTuple):
+    """Points (lanes, *shape), the optimiser's own state lane by lane, multipliers and gradients counted so far."""
+
+    point: jax.Array
+    inner: Any
+    scale: jax.Array
+    gradients: jax.Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optax(Descent):
+    """An optax ``GradientTransformation``, applied to every lane by itself.
+
+    Line searches get what they ask for: the value, the gradient and the loss as a function (``value``, ``grad``,
+    ``value_fn``). A step costs one gradient, and one for each trial of a line search.
+
+    Attributes
+    ----------
+    name : what a record calls it: ``adam:0.01``.
+    transformation : the optimiser, with its ``init`` and ``update``.
+    digest : a hash of its definition, when it is a user's own.
+    """
+
+    kind = "optax"
+
+    name: str
+    transformation: Any = field(repr=False)
+    digest: str | None = None
+    check_every: int = 50
+
+    def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> OptaxState:
+        """Return the state of lanes at these points."""
+        none = jnp.zeros(points.shape[0], dtype=jnp.int64)
+        return OptaxState(points, jax.vmap(self.transformation.init)(points), scale, none)
+
+    def advance(self, landscape: Landscape, state: OptaxState) -> OptaxState:
+        """Return the state after one step of every lane."""
+        import optax
+
+        update: Any = optax.with_extra_args_support(self.transformation).update
+
+        def one(gradient: jax.Array, value: jax.Array, inner: Any, point: jax.Array) -> tuple[jax.Array, Any]:
+            return update(gradient, inner, point, value=value, grad=gradient, value_fn=landscape.value)
+
+        gradient, value = landscape.gradient(state.point), landscape.value(state.point)
+        change, inner = jax.vmap(one)(gradient, value, state.inner, state.point)
+        if getattr(change, "shape", None) != gradient.shape:
+            raise InputError(
+                f"the optimiser {self.name!r} turns a gradient of shape {gradient.shape[1:]} into "
+                f"{f'an update of shape {change.shape[1:]}' if hasattr(change, 'shape') else 'no array'}; "
+                "it must return an update of the gradient's shape"
+            )
+        searched = optax.tree_utils.tree_get(inner, "num_linesearch_steps", default=jnp.zeros_like(state.gradients))
+        point = state.point + along(state.scale, change) * change
+        return OptaxState(point, inner, state.scale, state.gradients + 1 + searched)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the name, and the hash of a user's definition."""
+        record: dict[str, Any] = {"kind": self.kind, "name": self.name, "check_every": self.check_every}
+        return record if self.digest is None else record | {"digest": self.digest}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +92,7 @@ class Own(Descent):
     check_every : the object's own.
     """
 
-    kind: ClassVar[str] = "own"
+    kind = "own"
 
     name: str
     descent: Any = field(repr=False)
@@ -96,6 +157,8 @@ def own_descent(name: str, found: Any, loaded: bool = False) -> Descent:
 class _Bowl:
     """The landscape |x|^2 / 2, on which optimisers are tried."""
 
+    shape = (2, 3)
+
     def value(self, point: Any) -> Any:
         return 0.5 * (point * point).sum((-2, -1))
 
@@ -105,23 +168,16 @@ class _Bowl:
 
 def checked(descent: Optax) -> Optax:
     """Try the optimiser on a small example, so that a mistake is one sentence now and no traceback later."""
-    name, found, bowl = descent.name, descent.transformation, _Bowl()
+    name, found, bowl = descent.name, descent.transformation, cast(Landscape, _Bowl())
     if not callable(getattr(found, "init", None)) or not callable(getattr(found, "update", None)):
         raise InputError(
             f"the optimiser {name!r} is {found!r:.60}; give an optax GradientTransformation (with init and update), "
             "a function without arguments that returns one, or an object with init, advance, evaluations and to_json"
         )
     points = jnp.linspace(0.5, 1.5, 12).reshape(2, 2, 3)
-
-    def begin(points: jax.Array) -> Any:
-        return descent.init(bowl, points, jnp.ones(2), jnp.zeros((2, 2), jnp.uint32))  # type: ignore[arg-type]
-
-    def step(state: Any) -> Any:
-        return descent.advance(bowl, state)  # type: ignore[arg-type]
-
     try:
-        jax.eval_shape(lambda p: jax.lax.fori_loop(0, 2, lambda _, state: step(state), begin(p)), points)
-        finite = descent.digest is None or bool(jnp.isfinite(jax.jit(lambda p: step(begin(p)).point)(points)).all())
+        jax.eval_shape(lambda points: follow(descent, bowl, points, 2), points)
+        moved = points if descent.digest is None else jax.jit(lambda p: follow(descent, bowl, p, 1).point)(points)
     except InputError:
         raise
     except Exception as error:  # whatever the user's optimiser raises
@@ -129,7 +185,7 @@ def checked(descent: Optax) -> Optax:
             f"the optimiser {name!r} fails on a small example ({said(error)}); its update must return a change of the "
             "gradient's shape and a state of the form it got, and be written with jax.numpy"
         ) from None
-    if not finite:
+    if not jnp.isfinite(moved).all():
         raise InputError(
             f"the optimiser {name!r} turns a finite gradient into an update with NaN or infinity; check its numbers"
         )

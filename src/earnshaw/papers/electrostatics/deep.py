@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from earnshaw.experiments.deep import DeepResult, DeepTraining, train_grid
 from earnshaw.numerics.statistics import standard_error
-from earnshaw.papers.comparison import Comparison, Item, Source
-from earnshaw.papers.electrostatics import PAPER
-from earnshaw.papers.reproduction import Reproduction
+from earnshaw.papers.comparison import Comparison, Item, Reproduction, Source, reproduces
 from earnshaw.plots import Curve
-from earnshaw.plots.deep import training_figure, width_figure
+from earnshaw.plots.networks import training_figure, width_figure
 
 WIDTHS = (5, 10, 20, 40)
 TABLE_2 = {  # test error, printed, by depth and then width
@@ -59,16 +57,15 @@ def _grows(values: Sequence[float]) -> bool:
     return all(before < after for before, after in pairwise(values))
 
 
-def table2(how: Reproduction) -> list[Comparison]:
+@reproduces("electrostatics")
+def table2(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Table 2: the error of students of deep tanh teachers, ours beside the printed one; the trend is compared."""
-    item = Item(PAPER, "table2")
     sizes = _sizes(how)
     results = _trained(how, sizes)
     means = {size: float(result.final.mean()) for size, result in results.items()}
     errors = {size: standard_error(result.final) for size, result in results.items()}
     depths = sorted({depth for depth, _ in sizes})
     widths = sorted({width for depth, width in sizes if depth == depths[-1]})
-    rows = []
     for depth, width in sizes:
         ours, spread = means[depth, width], errors[depth, width]
         if depth == 2:
@@ -79,14 +76,13 @@ def table2(how: Reproduction) -> list[Comparison]:
             test = f"above depth {shallower} at this width{' less 2 standard errors' if slack else ''}"
             ok = ours > means[shallower, width] - slack
         setting, test = f"depth={depth}, width={width}", f"{test}; standard error {spread:.1g}"
-        rows.append(item.compare(setting, "mean_test_error", ours, _printed(depth, width), Source.PRINTED, test, ok))
+        yield item.compare(setting, "mean_test_error", ours, _printed(depth, width), Source.PRINTED, test, ok)
     for depth in depths[1:]:
         ours = _grows([means[depth, width] for width in widths])
         theirs = _grows([_printed(depth, width) for width in widths])
         test = "the same as printed"
-        rows.append(item.within(f"depth={depth}", "grows_with_width", ours, theirs, Source.PRINTED, 0, test))
+        yield item.within(f"depth={depth}", "grows_with_width", ours, theirs, Source.PRINTED, 0, test)
     _draw(how, results, item)
-    return how.write(item, rows)
 
 
 def _draw(how: Reproduction, results: Mapping[Size, DeepResult], item: Item) -> None:
@@ -102,35 +98,31 @@ def _draw(how: Reproduction, results: Mapping[Size, DeepResult], item: Item) -> 
     width_figure(ours, printed, note, how.out / item.name)
 
 
-def figure1(how: Reproduction) -> list[Comparison]:
+@reproduces("electrostatics")
+def figure1(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Figure 1: the error of depth-2 students while they learn, for widths up to 125."""
-    item = Item(PAPER, "figure1")
     widths = (5, 20, WIDEST) if how.quick else (*WIDTHS, WIDEST)
     results = _trained(how, [(2, width) for width in widths])
-    rows, curves = [], []
+    curves = []
     for width in widths:
         curve = results[2, width].errors.mean(1)
         curves.append(Curve(f"width {width}", results[2, width].steps, curve))
         test = f"below {DEPTH_2_LIMIT:g}, and less than a third of the first error measured ({curve[0]:.2g})"
         ok = curve[-1] < DEPTH_2_LIMIT and curve[-1] < curve[0] / 3
         setting = f"depth=2, width={width}"
-        rows.append(item.compare(setting, "mean_test_error", curve[-1], PRINTED_LIMIT, Source.PRINTED, test, ok))
+        yield item.compare(setting, "mean_test_error", curve[-1], PRINTED_LIMIT, Source.PRINTED, test, ok)
     training_figure(curves, PRINTED_LIMIT, how.out / item.name)
-    return how.write(item, rows)
 
 
-def figure2(how: Reproduction) -> list[Comparison]:
+@reproduces("electrostatics")
+def figure2(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Figure 2: the error over the width, for each depth; the order of the depths is compared."""
-    item = Item(PAPER, "figure2")
     results = _trained(how, _sizes(how))
     deepest = max(depth for depth, _ in results)
-    rows = []
     for width in sorted({width for _, width in results if width in WIDTHS}):
         ratio = float(results[deepest, width].final.mean() / results[2, width].final.mean())
         printed = _printed(deepest, width) / _printed(2, width)
         test = f"the deepest ({deepest}) at least twice depth 2, as printed"
-        rows.append(
-            item.compare(f"width={width}", "deepest_over_depth_2", ratio, printed, Source.PRINTED, test, ratio >= 2)
-        )
+        setting, source = f"width={width}", Source.PRINTED
+        yield item.compare(setting, "deepest_over_depth_2", ratio, printed, source, test, ratio >= 2)
     _draw(how, results, item)
-    return how.write(item, rows)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import cached_property
 
 import jax
 import jax.numpy as jnp
 
 from earnshaw.errors import InputError
 from earnshaw.numerics.angles import horner
-from earnshaw.potentials.radial.base import Radial
-from earnshaw.potentials.radial.yukawa import require_odd, yukawa_coefficients
+from earnshaw.potentials.radial.base import Radial, require_odd, yukawa_coefficients
 
 Polynomial = tuple[Fraction, ...]  # exact coefficients, lowest power first
 
@@ -65,25 +64,25 @@ class AlmostYukawa(Radial):
                 f"sqrt(lambda) * radius = {math.sqrt(self.eigenvalue) * self.radius:g}; use at most 20 (the paper takes less than 1)"
             )
 
-    @cached_property
+    @functools.cached_property
     def edge(self) -> Fraction:
         """The radius in units of 1/sqrt(lambda)."""
         return Fraction(math.sqrt(self.eigenvalue) * self.radius)
 
-    @cached_property
+    @functools.cached_property
     def inside(self) -> Polynomial:
         """Exact coefficients of P(x)/N in powers of x; for variant S, of its power series, to 1e-20."""
         return _INSIDE[self.variant](self.dimension, self.edge)[0]
 
-    @cached_property
+    @functools.cached_property
     def outside(self) -> Fraction:
         r"""The exact factor c in :math:`\Phi = c\,e^{e}\,Y_d(x)` outside the ball: it is :math:`e^{-e}/N`."""
         return _INSIDE[self.variant](self.dimension, self.edge)[1]
 
-    @cached_property
+    @functools.cached_property
     def _about_edge(self) -> tuple[float, ...]:
         """Coefficients of the inner part in powers of (e - x): positive for variant T, so that nothing cancels."""
-        return tuple(float(c) for c in _shifted(self.inside, self.edge))
+        return tuple(float(c) for c in _reflected(self.inside, self.edge))
 
     def derivative(self, distance: jax.Array, order: int) -> jax.Array:
         """Return the derivative of any order in r; at r = 0 the limit from the right."""
@@ -93,9 +92,7 @@ class AlmostYukawa(Radial):
         away = x >= edge
         far = jnp.where(away, x, edge)
         outer = (-1) ** order * jnp.exp(edge - far) * horner(yukawa_coefficients(self.dimension, order), 1 / far)
-        inner = _differentiated(self._about_edge, order)
-        if not inner:
-            inner = (0.0,)
+        inner = _differentiated(self._about_edge, order) or (0.0,)
         near = (-1) ** order * horner(inner, jnp.where(away, 0.0, edge - x))
         return root**order * jnp.where(away, float(self.outside) * outer, near)
 
@@ -111,27 +108,13 @@ def _differentiated(polynomial: Sequence, order: int) -> tuple:
 
 def evaluate(polynomial: Sequence[Fraction], x: Fraction) -> Fraction:
     """Return an exact polynomial at an exact point."""
-    result = Fraction(0)
-    for coefficient in reversed(polynomial):
-        result = result * x + coefficient
-    return result
+    return functools.reduce(lambda total, coefficient: total * x + coefficient, reversed(polynomial), Fraction(0))
 
 
-def _times(first: Sequence[Fraction], second: Sequence[Fraction]) -> list[Fraction]:
-    product = [Fraction(0)] * (len(first) + len(second) - 1)
-    for i, a in enumerate(first):
-        for j, b in enumerate(second):
-            product[i + j] += a * b
-    return product
-
-
-def _shifted(polynomial: Polynomial, edge: Fraction) -> Polynomial:
-    """Return p as a polynomial in (edge - x)."""
-    result = [Fraction(0)]
-    for coefficient in reversed(polynomial):
-        result = _times(result, [edge, Fraction(-1)])
-        result[0] += coefficient
-    return tuple(result[: len(polynomial)])
+def _reflected(polynomial: Sequence[Fraction], edge: Fraction) -> Polynomial:
+    """Return p(x) as a polynomial in (edge - x), or the other way round."""
+    derivatives = (evaluate(_differentiated(polynomial, n), edge) for n in range(len(polynomial)))
+    return tuple(value * (-1) ** n / math.factorial(n) for n, value in enumerate(derivatives))
 
 
 def _yukawa_at(dimension: int, edge: Fraction, order: int = 0) -> Fraction:
@@ -144,28 +127,21 @@ def _normalised(polynomial: Sequence[Fraction], outside: Fraction) -> tuple[Poly
 
 
 def _taylor(dimension: int, edge: Fraction) -> tuple[Polynomial, Fraction]:
-    total = [Fraction(0)] * dimension
-    power = [Fraction(1)]
-    for n in range(dimension):
-        for i, c in enumerate(power):
-            total[i] += _yukawa_at(dimension, edge, n) / math.factorial(n) * c
-        power = _times(power, [edge, Fraction(-1)])
-    return _normalised(total, Fraction(1))
+    about_edge = [_yukawa_at(dimension, edge, n) / math.factorial(n) for n in range(dimension)]
+    return _normalised(_reflected(about_edge, edge), Fraction(1))
 
 
 def _balls(dimension: int, edge: Fraction) -> tuple[Polynomial, Fraction]:
     m = (dimension - 1) // 2
-    slope, power = [Fraction(0)] * (2 * m + 1), [Fraction(1)]
+    rising = [Fraction(0)] * (2 * m + 2)
     for j in range(m + 1):
         g, half = Fraction(0), Fraction(1)  # half = binomial(1/2, l)
         for low in range(j + 1):
             taylor = Fraction(-1, 2) ** (j - low) / math.factorial(j - low)
             g -= half * edge ** (1 - 2 * low) * taylor * _yukawa_at(dimension + 2 + 2 * (j - low), edge)
             half *= (Fraction(1, 2) - low) / (low + 1)
-        for i, c in enumerate(power):
-            slope[i] += g * c
-        power = _times(power, [-edge * edge, Fraction(0), Fraction(1)])
-    rising = [Fraction(0), *(c / (i + 1) for i, c in enumerate(slope))]
+        for i in range(j + 1):  # the integral of g (x^2 - e^2)^j
+            rising[2 * i + 1] += g * math.comb(j, i) * (-edge * edge) ** (j - i) / (2 * i + 1)
     rising[0] = _yukawa_at(dimension, edge) - evaluate(rising, edge)
     return _normalised(rising, Fraction(1))
 

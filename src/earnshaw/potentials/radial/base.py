@@ -1,12 +1,17 @@
-"""Potentials of the distance alone: charges in space."""
+"""Potentials of the distance alone: charges in space, under Coulomb's law and Yukawa's, and on a circle."""
 
 from __future__ import annotations
 
+import functools
+import math
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
 
 import jax
 import jax.numpy as jnp
+
+from earnshaw.errors import InputError
+from earnshaw.numerics.angles import horner
 
 
 class Radial:
@@ -77,7 +82,7 @@ class RadialPairs:
     apart: jax.Array
     same: bool
 
-    @cached_property
+    @functools.cached_property
     def distance(self) -> jax.Array:
         """The distances (..., n, m)."""
         return _length(self.apart)
@@ -113,3 +118,106 @@ def _length(vectors: jax.Array) -> jax.Array:
 def laplacian(potential: Radial, distance: jax.Array) -> jax.Array:
     r"""Return :math:`\Delta\Phi = \Phi'' + \frac{d-1}{r}\Phi'`, elementwise, for r > 0."""
     return potential.curvature(distance) + (potential.dimension - 1) / distance * potential.slope(distance)
+
+
+@dataclass(frozen=True)
+class Coulomb(Radial):
+    r"""Coulomb's potential :math:`r^{2-d}`, or :math:`-\log r` in the plane: harmonic, unbounded, and no activation has it.
+
+    Reference: Panigrahy et al. (2018), section 3.
+    """
+
+    dimension: int = 3
+
+    def __post_init__(self) -> None:
+        """Refuse dimensions without such a potential."""
+        if self.dimension < 2:
+            raise InputError(f"Coulomb's potential was asked for in dimension {self.dimension}; use 2 or more")
+
+    def derivative(self, distance: jax.Array, order: int) -> jax.Array:
+        """Return the derivative of any order in r."""
+        if self.dimension == 2 and order == 0:
+            return -jnp.log(distance)
+        powers = [float(2 - self.dimension - lower) for lower in range(order + 1)]
+        if self.dimension == 2:
+            powers[0] = -1.0  # the factor of the logarithm's slope
+        return math.prod(powers[:-1]) * distance ** float(2 - self.dimension - order)
+
+
+def bessel_coefficient(n: int, k: int) -> Fraction:
+    r"""Return :math:`\frac{(n+k)!}{k!\,(n-k)!\,2^k}`, of the Bessel polynomial of degree n: always whole."""
+    return Fraction(math.factorial(n + k), math.factorial(k) * math.factorial(n - k) * 2**k)
+
+
+@functools.cache
+def yukawa_coefficients(dimension: int, order: int = 0) -> tuple[int, ...]:
+    r"""Return the whole numbers c_p >= 0 of the derivative of this order,
+
+    .. math:: (-1)^{n}\,Y_d^{(n)}(r) = e^{-r}\sum_p c_p\, r^{-p}, \qquad
+        Y_d(r) = e^{-r}\sum_{j<m} \frac{(m-1+j)!}{j!\,(m-1-j)!\,2^j}\, r^{-(m+j)}, \quad m = \frac{d-1}2 .
+
+    All terms have one sign, so nothing cancels in any derivative.
+    """
+    if order:
+        before = (*yukawa_coefficients(dimension, order - 1), 0)
+        return tuple(c + (p - 1) * before[p - 1] if p else c for p, c in enumerate(before))
+    m = (dimension - 1) // 2
+    return (0,) * m + tuple(int(bessel_coefficient(m - 1, j)) for j in range(m))
+
+
+def require_odd(name: str, dimension: int) -> None:
+    """Refuse even dimensions, where Yukawa's potential is no elementary function."""
+    if dimension < 3 or dimension % 2 == 0:
+        raise InputError(f"the {name} potential was asked for in dimension {dimension}; use an odd number from 3 on")
+
+
+@dataclass(frozen=True)
+class Yukawa(Radial):
+    r"""The potential :math:`Y_d(\sqrt\lambda\, r)`, which decays, with :math:`\Delta\Phi = \lambda\Phi`; :math:`e^{-r}/r` for d = 3, lambda = 1.
+
+    Unbounded at r = 0, so no activation has it; :class:`AlmostYukawa` is its bounded relative.
+    Reference: Panigrahy et al. (2018), Definition 10.
+    """
+
+    dimension: int = 3
+    eigenvalue: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Validate."""
+        require_odd("Yukawa", self.dimension)
+        if not (math.isfinite(self.eigenvalue) and self.eigenvalue > 0):
+            raise InputError(f"lambda = {self.eigenvalue} was given; the Yukawa potential needs a positive number")
+
+    def derivative(self, distance: jax.Array, order: int) -> jax.Array:
+        """Return the derivative of any order in r."""
+        root = math.sqrt(self.eigenvalue)
+        x = root * jnp.asarray(distance)
+        return (-root) ** order * jnp.exp(-x) * horner(yukawa_coefficients(self.dimension, order), 1 / x)
+
+
+def turned(angle: jax.Array) -> jax.Array:
+    """Return the angle in [-pi, pi)."""
+    return jnp.mod(angle + math.pi, 2 * math.pi) - math.pi
+
+
+@dataclass(frozen=True)
+class Circle(Radial):
+    r"""The potential :math:`1 - 2|\alpha|/\pi` of two places on the circle, alpha the angle between; a place is its angle.
+
+    That of sign neurons in the plane. Harmonic but for kinks: every charge pulls with a constant force, whatever the distance.
+
+    Reference: Panigrahy et al. (2018), Lemmas 28, 29.
+    """
+
+    bounded = True
+    dimension = 1
+
+    def difference(self, first: jax.Array, second: jax.Array) -> jax.Array:
+        """Return the angle between, in [-pi, pi)."""
+        return turned(first - second)
+
+    def derivative(self, distance: jax.Array, order: int) -> jax.Array:
+        """Return Phi, its constant slope, or 0: there is no curvature between the kinks."""
+        if order == 0:
+            return 1.0 - 2.0 / math.pi * distance
+        return jnp.full_like(distance, -2.0 / math.pi if order == 1 else 0.0)

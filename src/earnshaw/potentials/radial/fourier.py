@@ -16,9 +16,11 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
-from earnshaw.potentials.radial.almost_yukawa import AlmostYukawa, Polynomial, Variant
+from earnshaw.potentials.radial.almost_yukawa import AlmostYukawa, Polynomial, Variant, overlap
+from earnshaw.potentials.radial.base import bessel_coefficient
 
 Array = NDArray[np.float64]
+Terms = defaultdict[tuple[int, int], Fraction]  # by the power of 1/w, and whether real (0) or imaginary (1)
 SWITCH = 30.0  # above this frequency times radius the closed form is exact to rounding, below it the quadrature is
 
 
@@ -44,9 +46,13 @@ class Transform:
     @cached_property
     def source(self) -> Polynomial:
         r"""Exact coefficients of :math:`x f(x)`, lambda = 1, in powers of x."""
-        if self.potential.variant is Variant.S:
-            return self._smooth_source()
         d, inside = self.potential.dimension, self.potential.inside
+        if (
+            self.potential.variant is Variant.S
+        ):  # its inner part is a series, its source a multiple of an overlap volume
+            shape = overlap(d, self.potential.edge)
+            strength = (inside[0] - 2 * d * inside[2]) / shape[0]
+            return (Fraction(0), *(strength * c for c in shape))
         result = [Fraction(0)] * (len(inside) + 1)
         for power, c in enumerate(inside):
             result[power + 1] += c
@@ -54,29 +60,20 @@ class Transform:
                 result[power - 1] -= power * (power + d - 2) * c
         return tuple(result)
 
-    def _smooth_source(self) -> Polynomial:
-        """Variant S keeps its inner part as a series; its source is a multiple of an overlap volume, exactly."""
-        from earnshaw.potentials.radial.almost_yukawa import overlap
-
-        d, inside = self.potential.dimension, self.potential.inside
-        shape = overlap(d, self.potential.edge)
-        strength = (inside[0] - 2 * d * inside[2]) / shape[0]
-        return (Fraction(0), *(strength * c for c in shape))
-
     @cached_property
     def expansion(self) -> tuple[tuple[int, float, float, float], ...]:
         """Rows (p, a, b, c): the integral is the sum of w^-p (a + b cos(w e) + c sin(w e)), w in units of sqrt(lambda)."""
         m, edge = (self.potential.dimension - 1) // 2, self.potential.edge
         n = m - 1
-        at_edge: defaultdict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
-        at_zero: defaultdict[int, list[Fraction]] = defaultdict(lambda: [Fraction(0), Fraction(0)])
+        at_edge: Terms = defaultdict(Fraction)
+        at_zero: Terms = defaultdict(Fraction)
 
-        def add(table: defaultdict[int, list[Fraction]], power: int, turns: int, amount: Fraction) -> None:
+        def add(table: Terms, power: int, turns: int, amount: Fraction) -> None:
             """Add i^turns times amount."""
-            table[power][turns % 2] += amount if turns % 4 < 2 else -amount
+            table[power, turns % 2] += amount if turns % 4 < 2 else -amount
 
         for k in range(n + 1):  # j_n(z)/z^n = Re (-i)^(n+1) e^(iz) sum_k i^k c_k z^-(n+1+k)
-            c = Fraction(math.factorial(n + k), math.factorial(k) * math.factorial(n - k) * 2**k)
+            c = bessel_coefficient(n, k)
             for power, f in enumerate(self.source):
                 q = power + 2 * m - 1 - (n + 1 + k)  # the power of x left under the integral
                 turns, low, amount = k - (n + 1), n + 1 + k, c * f
@@ -84,12 +81,11 @@ class Transform:
                     falling = Fraction(math.factorial(q), math.factorial(q - s)) * (-1) ** s
                     add(at_edge, low + s + 1, turns - (s + 1), amount * falling * edge ** (q - s))
                 add(at_zero, low + q + 1, turns - (q + 1), -amount * math.factorial(q) * (-1) ** q)
-        rows = []
-        for power in sorted({*at_edge, *at_zero}):
-            row = (float(at_zero[power][0]), float(at_edge[power][0]), -float(at_edge[power][1]))
-            if any(row):
-                rows.append((power, *row))
-        return tuple(rows)
+        rows = (
+            (power, float(at_zero[power, 0]), float(at_edge[power, 0]), -float(at_edge[power, 1]))
+            for power in sorted({power for power, _ in (*at_edge, *at_zero)})
+        )
+        return tuple(row for row in rows if any(row[1:]))
 
     def __call__(self, frequency: Array) -> Array:
         """Return the transform at frequencies |omega| >= 0, elementwise."""
@@ -103,14 +99,14 @@ class Transform:
         return root ** -(2 * m + 1) * 2 * (2 * math.pi) ** m * integral / (1 + w**2)
 
     def _by_parts(self, w: Array) -> Array:
+        edge = float(self.potential.edge)
         if self.potential.variant is Variant.S:  # the square of one ball's transform, which keeps its double zeros
             from scipy.special import spherical_jn
 
-            m, half = (self.potential.dimension - 1) // 2, 0.5 * float(self.potential.edge)
+            m, half = (self.potential.dimension - 1) // 2, 0.5 * edge
             double_factorial = math.prod(range(1, 2 * m + 2, 2))
             at_zero = self._by_quadrature(np.zeros(1))[0]
             return at_zero * (double_factorial * spherical_jn(m, half * w) / (half * w) ** m) ** 2
-        edge = float(self.potential.edge)
         total = np.zeros_like(w)
         for power, a, b, c in reversed(self.expansion):
             total += w ** -float(power) * (a + b * np.cos(w * edge) + c * np.sin(w * edge))
@@ -163,6 +159,5 @@ def realisability(potential: AlmostYukawa, highest: float = 2000.0, frequencies:
     w = np.linspace(0.0, highest, frequencies) / potential.radius
     flat = transform(w) * (1 + (w * potential.radius) ** 2) ** ((potential.dimension + 1) / 2)
     smallest = float(flat.min() / abs(flat[0]))
-    return Realisability(
-        smallest >= (0.0 if potential.variant is not Variant.S else -1e-15), smallest, frequencies, highest
-    )
+    least = -1e-15 if potential.variant is Variant.S else 0.0
+    return Realisability(smallest >= least, smallest, frequencies, highest)

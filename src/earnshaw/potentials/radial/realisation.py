@@ -59,20 +59,16 @@ class Realisation:
         """
         from scipy.special import spherical_jn
 
-        d = self.potential.dimension
+        d, transform = self.potential.dimension, Transform(self.potential)
         m = (d - 1) // 2
-        amplitude, bend = Transform(self.potential).decay
-        kappa2 = 2 * bend / (d + 1)
-        kappa2 = kappa2 if kappa2 > 0 else self.potential.radius**-2
+        amplitude, bend = transform.decay
+        kappa2 = 2 * bend / (d + 1) if bend > 0 else self.potential.radius**-2
         w = np.arange(0.0, self.cutoff / self.potential.radius, self.spacing)
-        root = np.sqrt(np.maximum(Transform(self.potential)(w), 0.0))
+        root = np.sqrt(np.maximum(transform(w), 0.0))
         rest = root - math.sqrt(amplitude) * (w**2 + kappa2) ** (-(d + 1) / 4)
         weight = rest * w**m * self.spacing
         weight[-1] *= 0.5
-        u = np.empty_like(self.grid)
-        for index, r in enumerate(self.grid):
-            z = w * r
-            u[index] = weight @ (z * spherical_jn(m - 1, z))
+        u = np.array([weight @ (w * r * spherical_jn(m - 1, w * r)) for r in self.grid])
         u *= math.sqrt(2 / math.pi) * (2 * math.pi) ** (-d / 2)
         return u + math.sqrt(amplitude) * self._bessel(math.sqrt(kappa2))
 
@@ -109,16 +105,10 @@ class Realisation:
         square = np.sum(np.asarray(inputs) ** 2, -1)
         return (2 * math.pi) ** (d / 4) * np.exp(square / 4) * self.radial(np.linalg.norm(inputs - centre, axis=-1))
 
-    @property
-    def _sphere(self) -> float:
-        """The area of the unit sphere in R^d."""
-        d = self.potential.dimension
-        return 2 * math.pi ** (d / 2) / math.gamma(d / 2)
-
     def norm(self) -> float:
         """Return the integral of s^2 over R^d; it should be 1."""
         x, weights = _pieces(np.concatenate([self.grid[:-1:4], [self.reach]]), 8)
-        return float(self._sphere * weights @ self.scaled(x) ** 2)
+        return float(_area(self.potential.dimension) * weights @ self.scaled(x) ** 2)
 
     def convolved(self, distance: float) -> float:
         r"""Return (s * s)(R), R > 0, by quadrature; it should be Phi(R).
@@ -129,7 +119,6 @@ class Realisation:
             \Big(\tfrac14(u^2 - R^2)(R^2 - v^2)\Big)^{(d-3)/2} dv\,du .
         """
         d = self.potential.dimension
-        area = 2 * math.pi ** ((d - 1) / 2) / math.gamma((d - 1) / 2)
         edges = distance + np.concatenate([[0.0], np.geomspace(1e-3, 2 * self.reach, 60)])
         plus, plus_weights = _pieces(edges, 8)
         minus, minus_weights = _pieces(np.linspace(0.0, distance, 25), 8)  # the integrand is even in v
@@ -137,7 +126,7 @@ class Realisation:
         height = 0.25 * (plus**2 - distance**2)[:, None] * (distance**2 - minus**2)
         product = self.scaled(first) * self.scaled(second) * (first * second) ** ((3 - d) / 2)
         total = plus_weights @ (product * height ** ((d - 3) / 2)) @ minus_weights
-        return float(area / distance ** (d - 2) * total)
+        return float(_area(d - 1) / distance ** (d - 2) * total)
 
     def sampled(self, distance: float, samples: int, seed: int) -> tuple[float, float]:
         r"""Return a Monte Carlo estimate of :math:`E[\sigma(x,\theta)\sigma(x,w)]`, :math:`|\theta - w| = R`, and its error.
@@ -157,9 +146,8 @@ class Realisation:
         x[: samples // 2, 0] += distance
         first, second = np.linalg.norm(x, axis=1), np.linalg.norm(x - distance * np.eye(d)[0], axis=1)
         # s^2 is drawn cell by cell, so its density is the mean of u^2 over the cell times r^(1-d).
-        s, t = self.radial(first), self.radial(second)
         density = 0.5 * (self._drawn(first, mass[-1]) + self._drawn(second, mass[-1]))
-        product = s * t / density
+        product = self.radial(first) * self.radial(second) / density
         return float(product.mean()), float(product.std(ddof=1) / math.sqrt(samples))
 
     def _drawn(self, distance: Array, total: float) -> Array:
@@ -167,7 +155,13 @@ class Realisation:
         middle = 0.5 * (self.grid[1:] + self.grid[:-1])
         cell = np.clip(np.searchsorted(self.grid, distance, side="right") - 1, 0, len(middle) - 1)
         height = np.where(distance < self.grid[-1], self.scaled(middle)[cell] ** 2, 0.0)
-        return height / (total * self._sphere * distance ** (self.potential.dimension - 1))
+        d = self.potential.dimension
+        return height / (total * _area(d) * distance ** (d - 1))
+
+
+def _area(dimension: int) -> float:
+    """Return the area of the unit sphere in R^d."""
+    return 2 * math.pi ** (dimension / 2) / math.gamma(dimension / 2)
 
 
 def _pieces(edges: Array, order: int) -> tuple[Array, Array]:

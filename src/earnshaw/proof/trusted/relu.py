@@ -44,7 +44,7 @@ class Point:
         self.length = [square.sqrt() for square in self.square]
         self.dot = gram
         self.area = [[arb(0)] * size for _ in range(size)]
-        self.share = [[arb(1) / 2] * size for _ in range(size)]
+        self.share = [[arb(0)] * size for _ in range(size)]
         for a in range(size):
             for b in range(a):
                 s, p = root(self.square[a] * self.square[b] - gram[a][b] * gram[a][b]), gram[a][b]
@@ -54,11 +54,8 @@ class Point:
                 self.share[a][b] = self.share[b][a] = q / (2 * arb.pi())
 
     def shortest(self) -> arb:
-        """Return a lower bound of min |w_i|, as an exact ball."""
-        bound = self.length[0].lower()
-        for length in self.length[1 : self.n]:
-            bound = bound.min(length.lower())
-        return bound.lower()
+        """Return a lower bound of min |w_i|, as an exact ball (so that < decides)."""
+        return min(length.lower() for length in self.length[: self.n])
 
     def value(self) -> arb:
         """Enclose F at the centre."""

@@ -34,14 +34,11 @@ def decompose(tensor: Array, seed: int = 0, trials: int = TRIALS) -> Decompositi
 
     Reference: Kuleshov, Chaganty & Liang (2015), for simultaneous diagonalisation over random projections.
     """
-    K = len(tensor)
-    generator = np.random.default_rng(seed)
-    size = float(np.linalg.norm(tensor))
+    generator, size = np.random.default_rng(seed), float(np.linalg.norm(tensor))
+    best = Decomposition(np.zeros_like(tensor[0]), 1.0)
     if size == 0 or not np.isfinite(size):
-        return Decomposition(np.zeros((K, K)), 1.0)
-    guesses = [_simultaneous(tensor, generator) for _ in range(trials)]
-    guesses.append(_deflation(tensor, generator))
-    best = Decomposition(np.zeros((K, K)), 1.0)
+        return best
+    guesses = [_simultaneous(tensor, generator) for _ in range(trials)] + [_deflation(tensor, generator)]
     for guess in guesses:
         if guess is None:
             continue
@@ -59,13 +56,11 @@ def _rebuilt(vectors: Array) -> Array:
 
 
 def _simultaneous(tensor: Array, generator: np.random.Generator) -> Array | None:
-    K = len(tensor)
-    first, second = generator.normal(size=(2, K))
+    first, second = generator.normal(size=(2, len(tensor)))
     try:
-        values, vectors = np.linalg.eig(np.linalg.solve((tensor @ second).T, (tensor @ first).T).T)
+        vectors = np.linalg.eig(np.linalg.solve((tensor @ second).T, (tensor @ first).T).T)[1]
     except np.linalg.LinAlgError:
         return None
-    del values
     units = np.real(vectors).T + 1e-3 * np.imag(vectors).T  # a complex pair gives two different real guesses
     units = units / np.maximum(np.linalg.norm(units, axis=1, keepdims=True), 1e-300)
     return _scaled(tensor, units)
@@ -96,13 +91,11 @@ def _deflation(tensor: Array, generator: np.random.Generator) -> Array:
 
 def refine(tensor: Array, vectors: Array, steps: int = STEPS) -> Array:
     """Return vectors that fit the tensor locally best in squares, by Levenberg-Marquardt from a guess (K, K)."""
-    K = len(tensor)
-    identity = np.eye(K)
-    damping = 1e-3
+    K, damping = len(tensor), 1e-3
     residual = (_rebuilt(vectors) - tensor).ravel()
     for _ in range(steps):
         # The derivative of a_a a_b a_c in a_e: d_ae a_b a_c + a_a d_be a_c + a_a a_b d_ce.
-        jacobian = np.einsum("ae,ib,ic->abcie", identity, vectors, vectors)
+        jacobian = np.einsum("ae,ib,ic->abcie", np.eye(K), vectors, vectors)
         jacobian = jacobian + np.transpose(jacobian, (1, 0, 2, 3, 4)) + np.transpose(jacobian, (1, 2, 0, 3, 4))
         jacobian = jacobian.reshape(K**3, K * K)
         gram, slope = jacobian.T @ jacobian, jacobian.T @ residual

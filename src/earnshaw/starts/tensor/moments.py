@@ -27,9 +27,8 @@ LabelFunction = Callable[[Array, Array], Array]
 PAIRINGS = 0.5  # the factor of I ~(x) I in M4, where the paper prints 1
 
 
-def raw(x: Array, y: Array) -> Array:
+def raw(_: Array, y: Array) -> Array:
     """Return the label as it is."""
-    del x
     return y
 
 
@@ -99,7 +98,7 @@ class Moments:
 
         def part(x: Array, r: Array) -> tuple[Array, Array]:
             scale = r[:, None] * (x @ directions.T)
-            return np.stack([(x * column[:, None]).T @ x for column in scale.T]), r @ x
+            return _squares(x, scale), r @ x
 
         cubes, v = self._mean(part)
         outer = directions[:, :, None] * v
@@ -138,8 +137,7 @@ class Moments:
 
         def part(x: Array, r: Array) -> tuple[Array, Array, Array]:
             scale = r[:, None] * (x @ directions.T) ** 2
-            fourth = np.stack([(x * column[:, None]).T @ x for column in scale.T])
-            return fourth, (x * r[:, None]).T @ x, r.sum()
+            return _squares(x, scale), (x * r[:, None]).T @ x, r.sum()
 
         fourth, square, mean = self._mean(part)
         identity = np.eye(len(square))
@@ -182,6 +180,11 @@ class Moments:
         length = direction @ direction
         pairs = 2 * self.pairings * 3 * mean * length * direction
         return cubes - 3 * length * q - 3 * (direction @ q) * direction + pairs
+
+
+def _squares(x: Array, weights: Array) -> Array:
+    """Return the sums over rows of weight x (x) x, for each column of weights (rows, m): (m, d, d)."""
+    return np.stack([(x * column[:, None]).T @ x for column in weights.T])
 
 
 def _cubes(weights: Array, z: Array) -> Array:

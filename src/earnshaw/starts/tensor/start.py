@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.logistic_constants import MomentOrders, moment_orders, neuron_moment
+from earnshaw.landscapes.logistic_theory import MomentOrders, moment_orders, neuron_moment
 from earnshaw.landscapes.rows import Rows
 from earnshaw.problems import Activation, unit_activation
-from earnshaw.starts.tensor.decomposition import Decomposition, decompose
-from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual, raw
-from earnshaw.starts.tensor.subspace import contracted, improved, top_eigenvectors
+from earnshaw.starts.tensor.decomposition import decompose
+from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual
 
 Array = NDArray[np.float64]
 _NORMS = np.concatenate([[0.0], np.geomspace(1e-3, 50.0, 400)])
@@ -50,7 +50,7 @@ class TensorStart:
     residual : whether to subtract the label's linear fit.
     split : whether each of the three steps has its own third of the rows.
     random_direction : whether the direction alpha is random instead of M1's.
-    rounds : rounds of :func:`~earnshaw.starts.tensor.subspace.improved`.
+    rounds : how often the subspace is improved.
     seed : root of the random direction and projections.
     """
 
@@ -78,60 +78,64 @@ class TensorStart:
             raise InputError(f"the moments of {activation} up to the fourth show no directions; use a random start")
         first, second, third = self._parts(rows)
         direction = self._direction(rows, orders)
-        frame = self._frame(first, orders, direction, neurons)
-        core = self._core(second, orders, direction, frame)
+        frame = self._frame(self._moments(first, orders.subspace), orders.subspace, direction, neurons)
+        moments = self._moments(second, orders.directions)
+        core = moments.third_core(frame) if orders.directions == 3 else moments.fourth_core(frame, direction)
         found = decompose(core, self.seed)
-        return self._with_lengths(third, phi, orders, direction, frame, found)
+        units = found.directions @ frame.T  # (K, d)
+        norms, flips = _norms(phi, orders.magnitudes, self._charges(third, orders.magnitudes, direction, units))
+        bounded = np.isfinite(norms)
+        typical = float(np.median(norms[bounded])) if bounded.any() else _longest(phi, orders.magnitudes)
+        norms = np.minimum(norms, 2 * typical)
+        signs = np.where(flips, -1.0, 1.0) if orders.signs_identifiable else np.ones(neurons)
+        return TensorGuess((signs * norms)[:, None] * units, frame, found.misfit, int((~bounded).sum()))
 
-    def _parts(self, rows: Rows) -> tuple[Rows, Rows, Rows]:
+    def _parts(self, rows: Rows) -> list[Rows]:
+        """Return the rows for each of the three steps."""
         if not self.split:
-            return rows, rows, rows
+            return [rows] * 3
         if len(rows) < 3:
             raise InputError(f"{len(rows)} rows cannot be split into three parts; give more data")
-        cuts = [0, len(rows) // 3, 2 * (len(rows) // 3), len(rows)]
-        return rows.part(cuts[0], cuts[1]), rows.part(cuts[1], cuts[2]), rows.part(cuts[2], cuts[3])
+        third = len(rows) // 3
+        return [rows.part(*ends) for ends in pairwise((0, third, 2 * third, len(rows)))]
 
     def _moments(self, rows: Rows, order: int) -> Moments:
         if not self.residual:
-            return Moments(rows, raw)
+            return Moments(rows)
         label = LinearFit.of(rows)
         return Moments(rows, quadratic_residual(rows, label) if order == 4 else label)
 
     def _direction(self, rows: Rows, orders: MomentOrders) -> Array:
         """Return alpha, a unit vector (d,)."""
-        chance = np.random.default_rng([self.seed, 3]).normal(size=rows.dimension)
-        if not self.random_direction and orders.magnitudes == 1:
-            mean = self._first(rows)
-            chance = mean if np.linalg.norm(mean) > 0 else chance
-        return chance / np.linalg.norm(chance)
+        chosen = np.random.default_rng([self.seed, 3]).normal(size=rows.dimension)
+        if not self.random_direction and orders.magnitudes == 1 and np.linalg.norm(mean := self._first(rows)) > 0:
+            chosen = mean
+        return chosen / np.linalg.norm(chosen)
 
     def _first(self, rows: Rows) -> Array:
         """Return M1: the slope of the linear fit, or the mean of y x."""
         return LinearFit.of(rows).slope if self.residual else Moments(rows).first()
 
-    def _frame(self, rows: Rows, orders: MomentOrders, direction: Array, neurons: int) -> Array:
-        assert orders.subspace is not None
-        moments = self._moments(rows, orders.subspace)
-        frame = top_eigenvectors(contracted(moments, orders.subspace, direction), neurons)
-        return improved(moments, orders.subspace, frame, self.rounds)
+    def _frame(self, moments: Moments, order: int, direction: Array, neurons: int) -> Array:
+        r"""Return the span of the neurons, (d, K): the top eigenvectors of :math:`P_2 = M_j(I, I, a, \ldots, a)`, j = 2, 3 or 4.
 
-    def _core(self, rows: Rows, orders: MomentOrders, direction: Array, frame: Array) -> Array:
-        assert orders.directions is not None
-        moments = self._moments(rows, orders.directions)
-        if orders.directions == 3:
-            return moments.third_core(frame)
-        return moments.fourth_core(frame, direction)
+        Rounds of :math:`V \leftarrow` the top eigenvectors of :math:`\sum_j M(I, I, V_j)^2` make it better: one direction
+        weighs the neurons unequally, and those nearly orthogonal to it are lost in noise; the directions of V together
+        weigh all of them. The second moment needs no direction, and is left as it is.
 
-    def _with_lengths(
-        self,
-        rows: Rows,
-        phi: Activation,
-        orders: MomentOrders,
-        direction: Array,
-        frame: Array,
-        found: Decomposition,
-    ) -> TensorGuess:
-        r"""Solve for norms and signs.
+        Reference: Fu, Chi & Liang (2018), Definition 3.
+        """
+        if order == 2:
+            return _top_eigenvectors(moments.second(), neurons)
+        contracted = moments.third_matrices if order == 3 else moments.fourth_matrices
+        frame = _top_eigenvectors(contracted(direction[None])[0], neurons)
+        for _ in range(self.rounds):
+            matrices = contracted(frame.T)
+            frame = _top_eigenvectors(np.einsum("jab,jbc->ac", matrices, matrices), neurons)
+        return frame
+
+    def _charges(self, rows: Rows, order: int, direction: Array, units: Array) -> np.ndarray:
+        r"""Return what says norms and signs of neurons along units u (K, d).
 
         .. math:: \beta = K \arg\min_\beta \Big|\sum_i \beta_i u_i - Q\Big|, \quad Q = M_l(I, a, \ldots, a), \qquad
                   \beta_i = m_l(|w_i|)\, (a\cdot \bar w_i)^{l-1} \text{ up to the sign of } u_i .
@@ -139,29 +143,26 @@ class TensorStart:
         The sign is found when l is odd; an even activation does not need it. For l = 2 our version fits the whole matrix
         :math:`M_2 = \frac1K\sum_i m_2(|w_i|) u_iu_i^T`, which has no direction that may happen to miss a neuron.
         """
-        assert orders.magnitudes is not None
-        order, K = orders.magnitudes, frame.shape[1]
-        units = found.directions @ frame.T  # (K, d)
-        moments = Moments(rows, raw) if order < 3 else self._moments(rows, order)
         if order == 2 and not self.random_direction:
-            columns = (units[:, :, None] * units[:, None, :]).reshape(K, -1)
-            charges = K * np.linalg.lstsq(columns.T, self._moments(rows, 2).second().ravel(), rcond=None)[0]
+            columns = (units[:, :, None] * units[:, None, :]).reshape(len(units), -1)
+            fitted = np.linalg.lstsq(columns.T, self._moments(rows, 2).second().ravel(), rcond=None)[0]
+            return len(units) * fitted
+        if order == 1:
+            target = self._first(rows)
+        elif order == 2:
+            target = Moments(rows).second() @ direction
         else:
-            if order == 1:
-                target = self._first(rows)
-            elif order == 2:
-                target = moments.second() @ direction
-            else:
-                target = (moments.third_vector if order == 3 else moments.fourth_vector)(direction)
-            along = (units @ direction) ** (order - 1)
-            fitted = K * np.linalg.lstsq(units.T, target, rcond=None)[0]
-            charges = fitted / np.where(np.abs(along) > 1e-12, along, np.inf)
-        norms, flips = _norms(phi, order, charges)
-        bounded = np.isfinite(norms)
-        typical = float(np.median(norms[bounded])) if bounded.any() else _longest(phi, order)
-        norms = np.minimum(norms, 2 * typical)
-        signs = np.where(flips, -1.0, 1.0) if orders.signs_identifiable else np.ones(K)
-        return TensorGuess((signs * norms)[:, None] * units, frame, found.misfit, int((~bounded).sum()))
+            moments = self._moments(rows, order)
+            target = (moments.third_vector if order == 3 else moments.fourth_vector)(direction)
+        along = (units @ direction) ** (order - 1)
+        fitted = len(units) * np.linalg.lstsq(units.T, target, rcond=None)[0]
+        return fitted / np.where(np.abs(along) > 1e-12, along, np.inf)
+
+
+def _top_eigenvectors(matrix: Array, count: int) -> Array:
+    """Return the eigenvectors (d, count) of a symmetric matrix whose eigenvalues are largest in size."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    return vectors[:, np.argsort(-np.abs(values))[:count]]
 
 
 def _norms(phi: Activation, order: int, charges: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -1,0 +1,209 @@
+"""Sections of pages: what a sweep found and what of it is proved, and a paper's numbers beside ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from earnshaw.errors import InputError
+from earnshaw.experiments import Summary, SweepResult, load_sweep
+from earnshaw.experiments.work import record_of
+from earnshaw.papers import Comparison, Source
+from earnshaw.plots import OURS, Proportion, bars, value_figure
+from earnshaw.proof import explain
+from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
+from earnshaw.store import read_manifest
+
+
+def sweep_page(folder: Path, out: Path) -> Page:
+    """Return the page of a run folder; figures are drawn beside ``out``, and certificates linked from there."""
+    kind, see = read_manifest(folder)["kind"], f"see it with earnshaw runs show {folder}"
+    if kind != "sweep":
+        raise InputError(f"{folder} holds work of the kind {kind!r}, which has no page; {see}")
+    results = load_sweep(folder).results
+    if not results:
+        raise InputError(f"{folder} has no finished setting yet; run the sweep again to go on")
+    total, seed = sum(result.summary.runs for result in results), results[0].summary.seed
+    networks = ", ".join(dict.fromkeys(result.summary.objective for result in results))
+    optimizers = ", ".join(dict.fromkeys(result.summary.optimizer for result in results))
+    lead = (
+        f"{total:,} runs from random starts, seed {seed}; network {networks}; optimiser {optimizers}. "
+        "Where did they end, how often, and what of it is proved?"
+    )
+    provable = all(result.summary.objective == "two-layer/relu" for result in results)
+    prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
+    words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
+    again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
+    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(results, out), again], computed_with(folder))
+
+
+def sweep_sections(
+    results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None
+) -> list[Section]:
+    """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
+    return [_results(results, out, printed or {}), _families(results, out), *_statements(results, out)]
+
+
+def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
+    rows = []
+    for result in results:
+        summary, paper = result.summary, printed.get(result.name)
+        interval, percent = _interval(summary), summary.spurious_percent
+        loss, least = summary.mean_objective, summary.mean_min_eigenvalue
+        others = {name: count for name, count in summary.outcomes.items() if name not in ("GLOBAL", "SPURIOUS")}
+        row = _sizes(summary) | {
+            "optimiser": summary.optimizer,
+            "runs": str(summary.runs),
+            "global": str(summary.outcomes.get("GLOBAL", 0)),
+            "spurious (95%)": f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
+            "paper": "" if paper is None else f"{paper:g}%",
+            "mean loss there": "" if loss is None else f"{loss:.4f}",
+            "mean smallest eigenvalue": "" if least is None else f"{least:.4f}",
+            "other": ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
+        }
+        rows.append(row)
+    words = Text(
+        "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
+        "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
+        "runs whose fate is decided."
+    )
+    parts: list[Part] = [words, _table(rows)]
+    picture = out.parent / f"{out.stem}-figures"
+    known = [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
+    if any(summary.spurious for _, summary in known):
+        drawn = [
+            Proportion(x.name, x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
+            for name, x in known
+        ]
+        title = f"Runs that end at spurious minima ({known[0][1].runs} runs each)"
+        bars({OURS: drawn}, title, picture / "percentages")
+        words = "Share of runs that end at spurious minima, with 95% intervals"
+        words += "; diamonds are the paper's values." if printed else "."
+        parts.append(Figure(picture / "percentages.svg", words))
+    values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
+    value_figure(values, picture / "values")
+    parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
+    return Section("Where the runs ended", parts)
+
+
+def _interval(summary: Summary) -> tuple[float, float] | None:
+    """Return the interval of the share of spurious runs; None where no minimum can be called spurious."""
+    return None if "CONVERGED" in summary.outcomes else summary.spurious_interval
+
+
+def _sizes(summary: Summary) -> dict[str, str]:
+    return {name: f"{size:g}" for name, size in summary.sizes.items() if name != "d"}
+
+
+def _table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """Return rows, each by heading, as a table without the columns in which no row says anything."""
+    headings = [heading for heading in rows[0] if any(row[heading] for row in rows)]
+    return Table(headings, [[row[heading] for heading in headings] for row in rows])
+
+
+def _families(results: Sequence[SweepResult], out: Path) -> Section:
+    rows = []
+    for result in results:
+        proofs = (result.proofs or {}).get("families", [])
+        for index, family in enumerate(result.summary.families):
+            verdict = proofs[index]["verdict"].replace("_", " ").lower() if index < len(proofs) else "not tried"
+            if index < len(proofs) and proofs[index]["certificate"]:
+                verdict = f"[{verdict}]({_link(_folder(result) / proofs[index]['certificate'], out)})"
+            row = _sizes(result.summary) | {
+                "family": str(index),
+                "runs": str(family.count),
+                "loss": f"{family.objective:.8f}",
+                "smallest eigenvalue": f"{family.min_eigenvalue:.6f}",
+                "what its neurons do": family.name or "",
+                "proof": verdict,
+            }
+            rows.append(row)
+    if not rows:
+        return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
+    text = Text(
+        "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
+        "does not notice) are one family."
+    )
+    return Section("Families of minima", [text, _table(rows)])
+
+
+def _folder(result: SweepResult) -> Path:
+    assert isinstance(result.source, Path)
+    return result.source.parent
+
+
+def _statements(results: Sequence[SweepResult], out: Path) -> list[Section]:
+    """Return what the certificates say in words, with links to them; the first in full, the others on a click."""
+    parts: list[Part] = []
+    folder, tried = _folder(results[0]), [(x.summary, proofs) for x in results if (proofs := x.proofs)]
+    for summary, proofs in tried:
+        for row in proofs["families"]:
+            if not row["certificate"]:
+                continue
+            file = folder / row["certificate"]
+            title = f"{summary.name}, family {row['index']}"
+            words = f"{explain(file).words} [certificate]({_link(file, out)})"
+            parts.append(Folded(title, [Text(words)]) if parts else Text(f"*{title}.* {words}"))
+    if not parts:
+        return []
+    inside = sum(proofs["runs_in_proved_basins"] for _, proofs in tried)
+    total = sum(summary.spurious for summary, _ in tried)
+    words = (
+        f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
+        "converges to the proved minimum. What is proved of each minimum:"
+    )
+    certificates = _link(folder / "certificates", out)
+    where = (
+        f"All certificates are in [{certificates}]({certificates}). The checker, which is self-contained and imports "
+        "nothing of the prover, accepts or rejects each file:"
+    )
+    first = [Text(words)] if total else []
+    return [Section("What is proved", [*first, *parts, Text(where), Code(f"earnshaw check {folder}")])]
+
+
+def _link(file: Path, out: Path) -> str:
+    """Return the address of a file as seen from the page."""
+    return Path(os.path.relpath(file, out.parent)).as_posix()
+
+
+def computed_with(folder: Path) -> str:
+    """Return with which versions and on which machine a run folder was computed, in words."""
+    record = record_of(folder / "record.json")
+    if not {"versions", "python", "device"} <= set(record):
+        return ""
+    versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
+    return f"{versions}; Python {record['python']}; {record['device']}."
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """One item of a paper as it was reproduced: its numbers, its pictures, and the command that does it again."""
+
+    title: str
+    words: str
+    compared: Sequence[Comparison]
+    figures: Sequence[tuple[Path, str]]
+    command: str
+    folded: bool = True  # whether the table of numbers opens on a click
+
+
+def reproduction_section(item: Reproduced) -> Section:
+    """Return the section of an item: the words, the figures, the compared numbers, how to rerun it."""
+    rows = []
+    for row in item.compared:
+        numbers = "-" if row.ours is None else f"{row.ours:.4g}", f"{row.reference:.4g}"
+        judged = row.source.word, row.test, "yes" if row.ok else "NO"
+        rows.append([row.setting, row.quantity.replace("_", " "), *numbers, *judged])
+    failed = frozenset(index for index, row in enumerate(item.compared) if not row.ok)
+    parts: list[Part] = [Text(item.words), *(Figure(path, caption) for path, caption in item.figures)]
+    if rows:
+        headings = ["setting", "quantity", "ours", "reference", "which is", "test", "agrees"]
+        words = f"{len(rows) - len(failed)} of {len(rows)} compared numbers agree"
+        kinds = {row.source for row in item.compared}
+        meaning = "; ".join(f"*{source.word}*: {source.value}" for source in Source if source in kinds)
+        table = [Table(headings, rows, failed), Text(f"What a reference is: {meaning}.")]
+        parts += [Folded(words, table)] if item.folded else [Text(words + ":"), *table]
+    parts += [Text("To rerun this piece, in full:"), Code(item.command)]
+    return Section(item.title, parts)
