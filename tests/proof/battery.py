@@ -855,6 +855,10 @@ def _slack(checker) -> bool:
     with part(checker, "balls").precision(64):
         point = relu.Point([[2.0, 0.0], [0.0, 3.0]], [[1.0, -5.0]])
         exact = {"pair": point.pair_block(0, 1), "own": point.diagonal_block(0, arb(1))}
+        point.length = [arb(1, 0.25), arb(2), arb(3)]
+        if not 0.74 < point.shortest() <= 0.75:
+            return False
+        point = relu.Point([[2.0, 0.0], [0.0, 3.0]], [[1.0, -5.0]])
         point.area[0][1] = point.area[1][0] = arb(0).union(point.area[0][1])
         wide = {"pair": point.pair_block(0, 1), "own": point.diagonal_block(0, arb(1))}
         most = {"pair": 1 / (2 * arb.pi()), "own": arb(6) / (2 * arb.pi() * 4)}
@@ -925,8 +929,8 @@ def _lost_blocks(checker) -> bool:
     count, small = 3000, 2.0**-27 * 0.99
     rows = [np.array([[1.0, 1.0]])] + [np.array([[small, -small]])] * count
     with balls.precision(128):
-        near, far = module.gram(rows, arb(0), arb(0)), module.gram([np.array([[3.0]])], arb(1), arb(0))
-    if not 7 <= far.error <= 7.0001:  # rows that are 3 and may be 4: 16 - 9
+        near, far = module.gram(rows, arb(0), arb(0)), module.gram([np.array([[3.0]])], arb(2), arb(0))
+    if not 16 <= far.error <= 16.0001:  # rows that are 3 and may be 5: 25 - 9
         return False
     lost = Fraction(count) * Fraction(small) ** 2
     distance = sum(
