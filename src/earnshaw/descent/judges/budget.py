@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from earnshaw.descent.judges.base import Judge, Look
-from earnshaw.descent.newton.dense import HostRisk, NewtonEnd, dense_newton
+from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Outcome, Stopping
+from earnshaw.landscapes.empirical import StreamedRisk
 from earnshaw.numerics import TOLERANCES
 
 
@@ -49,7 +50,7 @@ class DenseJudge(BudgetJudge):
     steps, goes to Newton's method from its start. ``ends`` collects where it led, by lane.
     """
 
-    risk: HostRisk
+    risk: StreamedRisk
     ends: dict[int, NewtonEnd] = field(default_factory=dict, compare=False, repr=False)
 
     def decide(self, look: Look) -> tuple[np.ndarray, np.ndarray]:

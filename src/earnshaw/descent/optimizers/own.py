@@ -87,9 +87,7 @@ class Own(Descent):
     Attributes
     ----------
     name : ``file.py:object`` or ``module:object`` where it was loaded from there, otherwise what its class is called.
-    descent : the object.
     digest : a hash of the file that it was loaded from.
-    check_every : the object's own.
     """
 
     kind = "own"
@@ -97,17 +95,13 @@ class Own(Descent):
     name: str
     descent: Any = field(repr=False)
     digest: str | None = None
-    check_every: int = 50
+    check_every: int
+    leaves_padding_alone: bool
 
     @property
     def step_length(self) -> float | None:
         """What the object says, if it does."""
         return getattr(self.descent, "step_length", None)
-
-    @property
-    def leaves_padding_alone(self) -> bool:
-        """What the object says, if it does."""
-        return getattr(self.descent, "leaves_padding_alone", False)
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
         """Return the object's state of lanes at these points."""
@@ -149,8 +143,8 @@ def own_descent(name: str, found: Any, loaded: bool = False) -> Descent:
             raise InputError(
                 f"the optimiser {name!r} has check_every {every!r}; give the number of steps between two looks"
             )
-        digest = _digest(name, found) if loaded else None
-        return Own(name=name, descent=found, digest=digest, check_every=every)
+        digest, alone = _digest(name, found) if loaded else None, getattr(found, "leaves_padding_alone", False)
+        return Own(name=name, descent=found, digest=digest, check_every=every, leaves_padding_alone=alone)
     return checked(Optax(name=name, transformation=found, digest=_digest(name, found)))
 
 
