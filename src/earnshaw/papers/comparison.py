@@ -100,7 +100,6 @@ class Item:
         of: int,
         test: str,
         ok: bool | None = None,
-        *,
         reference: float = 100.0,
         source: Source = Source.PRINTED,
     ) -> Comparison:

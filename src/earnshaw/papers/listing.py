@@ -22,30 +22,17 @@ class Paper:
         return getattr(importlib.import_module(f"earnshaw.papers.{self.items[item]}"), item)
 
 
-def _in(module: str, *items: str) -> dict[str, str]:
-    return dict.fromkeys(items, module)
-
-
 PAPERS: Mapping[str, Paper] = {
-    paper.name: paper
-    for paper in (
-        Paper("spurious", "Safran & Shamir (2018)", _in("spurious", "table1", "table2", "figure1", "examples")),
-        Paper(
-            "convnet",
-            "Du, Lee, Tian, Poczos & Singh (2018)",
-            _in("convnet", "figure1b", "phases", "probability", "theorems"),
-        ),
-        Paper(
+    name: Paper(name, cited, {item: module for module, items in modules.items() for item in items.split()})
+    for name, cited, modules in (
+        ("spurious", "Safran & Shamir (2018)", {"spurious": "table1 table2 figure1 examples"}),
+        ("convnet", "Du, Lee, Tian, Poczos & Singh (2018)", {"convnet": "figure1b phases probability theorems"}),
+        (
             "electrostatics",
             "Panigrahy, Rahimi, Sachdeva & Zhang (2018)",
-            _in("electrostatics.theorems", "table1", "theorems")
-            | _in("electrostatics.deep", "figure1", "figure2", "table2"),
+            {"electrostatics.theorems": "table1 theorems", "electrostatics.deep": "figure1 figure2 table2"},
         ),
-        Paper(
-            "logistic",
-            "Fu, Chi & Liang (2018)",
-            _in("logistic", "figure2", "figure3", "figure4", "tensor", "starts", "theory"),
-        ),
+        ("logistic", "Fu, Chi & Liang (2018)", {"logistic": "figure2 figure3 figure4 tensor starts theory"}),
     )
 }
 
