@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from earnshaw.cli.helping import options
+from earnshaw.cli.helping import begins, options
 from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -33,11 +33,6 @@ OPTIMIZERS = (
 )
 STARTS = ("xavier", "normal", "sphere")
 PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
-
-
-def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """Return the function that completes a half-typed name."""
-    return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
 
 
 Grid = Literal["paper"]

@@ -9,6 +9,7 @@ import typer
 
 from earnshaw.cli import settings
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, json_line, note, progress_bar, say, show_table, spelled
+from earnshaw.cli.helping import begins
 from earnshaw.cli.settings import CONV, PROBLEM, RESULTS, RUNS
 from earnshaw.errors import InputError
 
@@ -34,9 +35,7 @@ STARTS_HELP = "One start as drawn, or the best of its four signs (default: one).
 PROVE_HELP = "Prove every family found, and say which runs ended in a proved basin."
 WORKERS_HELP = "Worker threads (default: one a core). Never changes a result."
 
-OptimizerName = Annotated[
-    str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=settings.begins(settings.OPTIMIZERS))
-]
+OptimizerName = Annotated[str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=begins(settings.OPTIMIZERS))]
 
 
 def sweep(

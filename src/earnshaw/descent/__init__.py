@@ -3,8 +3,7 @@
 from earnshaw.descent.base import Descent, Evaluations
 from earnshaw.descent.judges import judge_for, suits
 from earnshaw.descent.judges.barrier import BarrierJudge
-from earnshaw.descent.judges.base import Judge
-from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.judges.base import BudgetJudge, Judge
 from earnshaw.descent.judges.newton import NewtonJudge, Units
 from earnshaw.descent.lanes import Lanes, Snapshot, descend, run_lanes
 from earnshaw.descent.newton.dense import settle

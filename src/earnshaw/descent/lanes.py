@@ -251,9 +251,7 @@ def descend(
     if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
         limits = Stopping(max_steps=stopping.max_steps)
         finish, _ = run(GradientDescent(), limits, ledger.last_points[left], lanes[left])
-        for lane, place in enumerate(left.tolist()):
-            outcome = Outcome.from_code(int(finish.outcome[lane]))
-            end = finish.value[lane], finish.gradient_norm[lane]
-            ledger.close(place, finish.points[lane], ledger.last_points[place], *end, outcome)
+        for name in ("points", "value", "gradient_norm", "outcome"):
+            getattr(ledger, name)[left] = getattr(finish, name)
     ledger.points, ledger.last_points = lift(ledger.points), lift(ledger.last_points)
     return ledger, trace, own

@@ -10,8 +10,7 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, gradient_step
-from earnshaw.descent.judges.base import Judge
-from earnshaw.descent.judges.budget import DenseJudge
+from earnshaw.descent.judges.base import DenseJudge, Judge
 from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.outcomes import Stopping
 from earnshaw.landscapes.base import Landscape

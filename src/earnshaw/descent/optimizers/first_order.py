@@ -238,13 +238,9 @@ class FlowState(NamedTuple):
 class Flow(Descent):
     r"""Gradient flow :math:`\dot x = -\nabla F(x)`, by Tsitouras' fifth-order method with error control (diffrax).
 
-    One step is a stretch of time; every lane has its own step lengths inside it, and six gradients for each of the
-    solver's steps, rejected ones included.
-
-    Attributes
-    ----------
-    time : the time that one step covers; ten steps of gradient descent with step 0.1 cover 1.
-    tolerance : the relative error allowed in a solver's step; the absolute one is a thousandth of it.
+    One step is a stretch of ``time`` (ten steps of gradient descent with step 0.1 cover 1); every lane has its own step
+    lengths inside it, and six gradients for each of the solver's steps, rejected ones included. ``tolerance`` is the
+    relative error allowed in a solver's step; the absolute one is a thousandth of it.
     """
 
     kind = "flow"

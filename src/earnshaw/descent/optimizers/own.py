@@ -32,13 +32,8 @@ class Optax(Descent):
     """An optax ``GradientTransformation``, applied to every lane by itself.
 
     Line searches get what they ask for: the value, the gradient and the loss as a function (``value``, ``grad``,
-    ``value_fn``). A step costs one gradient, and one for each trial of a line search.
-
-    Attributes
-    ----------
-    name : what a record calls it: ``adam:0.01``.
-    transformation : the optimiser, with its ``init`` and ``update``.
-    digest : a hash of its definition, when it is a user's own.
+    ``value_fn``). A step costs one gradient, and one for each trial of a line search. ``name`` is what a record calls it,
+    ``adam:0.01``; ``digest`` a hash of its definition, when it is a user's own.
     """
 
     kind = "optax"
@@ -84,10 +79,8 @@ class Optax(Descent):
 class Own(Descent):
     """A user's object with ``init``, ``advance``, ``evaluations``, ``to_json`` and ``check_every``, and how to find it again.
 
-    Attributes
-    ----------
-    name : ``file.py:object`` or ``module:object`` where it was loaded from there, otherwise what its class is called.
-    digest : a hash of the file that it was loaded from.
+    ``name`` is ``file.py:object`` or ``module:object`` where it was loaded from there, otherwise what its class is called;
+    ``digest`` is a hash of the file that it was loaded from.
     """
 
     kind = "own"
