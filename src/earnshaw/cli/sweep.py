@@ -163,14 +163,12 @@ def _warn(result: SweepResult, max_steps: int) -> int:
     diverged, stopped, flat = (summary.outcomes.get(name, 0) for name in ("DIVERGED", "UNDECIDED", "FLAT"))
     of, values = f"of {summary.runs} runs", summary.decided_by_value_test
     restarted = 0 if diverged else summary.restarted
+    remedy = "raise --max-steps, or use a smaller step"
     for count, words in (
         (diverged, f"{diverged} {of} diverged, also with every halving of the step; use a smaller one"),
         (restarted, f"{restarted} {of} diverged and were restarted with half the step, as often as needed"),
         (values, f"{values} runs reached {max_steps} steps and were decided by the value test F < 1e-3"),
-        (
-            stopped,
-            f"{stopped} {of} are undecided at the limit of {max_steps} steps; raise --max-steps, or use a smaller step",
-        ),
+        (stopped, f"{stopped} {of} are undecided at the limit of {max_steps} steps; {remedy}"),
         (flat, f"{flat} {of} ended where second derivatives do not decide (flat directions)"),
         (summary.undecided, f"percentages are of the {summary.decided} decided runs"),
     ):

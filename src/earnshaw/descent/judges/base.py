@@ -1,7 +1,4 @@
-"""Who decides what became of a lane: what all judges do, and the judges that only count.
-
-Those end a lane after some steps; the second then names its end by Newton's method.
-"""
+"""Who decides what became of a lane: what all judges do, and the two that only count and so end a lane after some steps."""
 
 from __future__ import annotations
 
