@@ -2,11 +2,13 @@
 
 import json
 import random
+import re
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from earnshaw.proof.trusted import check_bytes, relu
+from earnshaw.proof.trusted import check_bytes, relu, relu_claims
 from earnshaw.proof.trusted.reading import KINDS, seal
 
 SETTINGS = settings(
@@ -127,3 +129,19 @@ def test_one_value_of_a_data_set_replaced_and_resealed(convexity_verdicts, place
     accepted, _, reason = check_bytes(json.dumps({**document, "sha256": seal(document)}).encode())
     assert not accepted, (key, inner, value)
     assert "the check stopped" not in reason, reason
+
+
+@pytest.mark.parametrize(("n", "d", "bits"), [(1000, 1, 128), (2500, 1, 64), (50, 50, 1024), (300, 8, 128)])
+def test_what_costs_too_much_is_refused_before_any_arithmetic(forger, monkeypatch, n, d, bits):
+    """Files of some kilobytes that cost minutes and gigabytes; a larger limit lets them go on."""
+    monkeypatch.setattr(relu_claims, "Point", None)  # to build it would stop the check with another sentence
+    rows = [[(1.0).hex()] * d] * n
+    problem = {"n": n, "k": n, "d": d, "target": rows, "objective": "two-layer/relu"}
+    hint = {**forger.documents["minimum"]["hint"], "precision": bits}
+    data = forger.forged("minimum", problem=problem, center=rows, hint=hint)
+    accepted, _, reason = check_bytes(data)
+    assert not accepted
+    assert "would cost too much" in reason
+    factor = float(re.search(r"with a limit of (\d+) times", reason)[1])
+    assert "the check stopped" in check_bytes(data, factor)[2]  # where there is no Point
+    assert "would cost too much" in check_bytes(data, factor / 2)[2]

@@ -186,7 +186,7 @@ def test_reasons_say_what_missed_and_what_would_help(minimum_point):
         (np.ones((6, 5)), "shape"),
         (np.ones((0, 6)), "shape"),
         (np.vstack([EYE[:5], np.zeros(6)]), "neuron 5 is zero"),
-        (np.ones((600, 6)), "coordinates"),
+        (np.ones((600, 6)), "too large for a certificate"),
     ],
 )
 def test_bad_points_are_refused_with_one_sentence(point, sentence):

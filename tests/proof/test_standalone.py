@@ -1,6 +1,7 @@
 """The trusted folder is small, imports almost nothing, and runs from a copy; the package stays free of JAX."""
 
 import ast
+import json
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 import earnshaw.proof.trusted as trusted
 from earnshaw.proof import prove
+from earnshaw.proof.trusted.reading import seal
 
 FOLDER = Path(trusted.__file__).parent
 PACKAGE = FOLDER.parent
@@ -97,3 +99,25 @@ def test_the_command_rejects_what_is_not_a_file(copied):
     result = run(copied, str(copied))
     assert result.returncode == 1
     assert result.stdout.startswith("REJECTED")
+
+
+def test_no_name_or_path_stops_the_command(copied):
+    """Keys beyond ASCII in an ASCII terminal, a path that no file can have, a pipe: each gets its line, and so do the rest."""
+    document = json.loads((copied / "k6-minimum.json").read_text())
+    document["\u00e9\u2028"] = 0
+    document["sha256"] = seal(document)
+    (copied / "keys.json").write_text(json.dumps(document))
+    os.mkfifo(copied / "pipe")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "checker", "keys.json", "pipe", "/dev/zero", "k6-minimum.json"]
+    done = subprocess.run(command, cwd=copied, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["REJECTED", "REJECTED", "REJECTED", "VERIFIED"]
+    assert done.stderr == ""
+    assert done.returncode == 1
+
+
+def test_the_limit_of_the_command(copied):
+    assert run(copied, "--limit", "1e-9", "k6-minimum.json").stdout.startswith("REJECTED the check would cost too much")
+    assert run(copied, "--limit", "2", "k6-minimum.json").returncode == 0
+    for wrong in (("--limit",), ("--limit", "x", "k6-minimum.json"), ("--limit", "2")):
+        assert run(copied, *wrong).returncode == 2
