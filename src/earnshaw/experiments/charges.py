@@ -159,11 +159,11 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
     charges = np.stack([np.random.default_rng([seed, lane, 7]).uniform(-1, 1, dimension) for lane in range(count)])
     start = normals((count, 1, dimension), seed, 8)
     start /= np.linalg.norm(start, axis=-1, keepdims=True)
-    energy = PairEnergy.among(Hermite(degree), bases, charges, students=1)
+    energy = OnSphere.among(Hermite(degree), bases, charges, students=1)
     point = energy.join(jnp.asarray(start), energy.field(jnp.asarray(start))[0])
     cosines, there = np.zeros(count), np.zeros(count, dtype=bool)
     for _ in range(20):
-        point = projected_descent(OnSphere(energy), point, steps=10_000, step=0.2)
+        point = projected_descent(energy, point, steps=10_000, step=0.2)
         cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, :-1], bases)).max(1)
         there = cosines > 1 - TOLERANCES.at_teacher
         if there.all():
