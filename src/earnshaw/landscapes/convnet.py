@@ -25,8 +25,8 @@ class Angles(NamedTuple):
     """Where the filter points: lengths, units and the angle to the teacher's filter, accurate at both ends."""
 
     length: jax.Array
-    along: jax.Array  #: v/|v|
-    across: jax.Array  #: the unit vector orthogonal to it, towards w* (0 when they are parallel)
+    along: jax.Array  # v/|v|
+    across: jax.Array  # the unit vector orthogonal to it, towards w* (0 when they are parallel)
     cosine: jax.Array
     sine: jax.Array
     angle: jax.Array
