@@ -58,6 +58,7 @@ class OnSphere(PairEnergy):
     """
 
     hessian = Landscape.hessian  # through the projection, by differentiation
+    _layout = Landscape._layout
 
     @property
     def gauge(self) -> int:

@@ -24,7 +24,7 @@ class Tolerances:
     dead_neuron: float = 1e-6  #: a neuron shorter than this times ``unit`` has died
     strict: float = 1e-9  #: a smallest eigenvalue above this is positive, below minus this negative
     null_direction: float = 1e-8  #: Newton's method on the host leaves directions of a smaller eigenvalue alone
-    polish_floor: float = 1e-12  #: a gradient below this times 1 + |x| is rounding: Newton's method has arrived
+    polish_floor: float = 1e-12  #: a gradient below this times :math:`1 + |x|` is rounding: Newton's method is there
     tip_curvature: float = 1e3  #: of a loss with tips, an eigenvalue above this times ``scale`` is a tip's: no verdict
 
     # the Newton test
