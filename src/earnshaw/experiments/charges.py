@@ -176,10 +176,7 @@ class Flows:
 
 
 def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float = 20.0) -> Flows:
-    """Integrate both for random charges under the smooth variant S, and compare.
-
-    The flow takes the gradient of F = L/2 by automatic differentiation of the loss; the dynamics add up pair forces.
-    """
+    """Integrate both for random charges under the smooth variant S, and compare."""
     d = 3
     places, charges = random_protons(d, protons, 0.25, seed)
     moving = np.random.default_rng([seed, 0, 10]).uniform(-1, 1, electrons)
@@ -188,7 +185,9 @@ def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float 
     landscape = PairEnergy.among(potential, places, charges, student_output_weights=-moving)
     times, start = jnp.linspace(0.0, until, 50), jnp.asarray(start)
 
-    def downhill(x: jax.Array) -> jax.Array:
+    def downhill(
+        x: jax.Array,
+    ) -> jax.Array:  # by automatic differentiation of the loss; the dynamics add up pair forces
         return -jax.grad(landscape.value)(x)
 
     def path(velocity: Callable[[jax.Array], jax.Array], start: jax.Array) -> jax.Array:
@@ -218,10 +217,7 @@ class CircleEnds:
 
 
 def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: int = 2500) -> CircleEnds:
-    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28).
-
-    The step is one on the paper's L = 2 F.
-    """
+    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28)."""
     rngs = [np.random.default_rng([seed, lane, protons]) for lane in range(runs)]
     fixed, start = np.stack([rng.uniform(-math.pi, math.pi, (2, protons)) for rng in rngs], 1)
     energy = _energy(fixed)

@@ -147,10 +147,8 @@ def prove_sweep(
 
 
 def _in_basin(result: SweepResult, family: Family, proof: Proof) -> int:
-    """Count the members whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin.
-
-    The basins are those of gradient descent; runs of another optimiser are not counted.
-    """
+    """Count the members whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin."""
+    # The basins are those of gradient descent; runs of another optimiser are not counted.
     kind, _, step = result.summary.optimizer.partition(":")
     if proof.verdict is not Verdict.PROVED_MINIMUM or kind != "gd" or family.alignments is None:
         return 0

@@ -202,7 +202,8 @@ def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
     """Return function(x) in double precision, or say in one sentence what is wrong with it."""
     who = f"the activation {name!r}"
     try:
-        with _double_precision(), np.errstate(all="ignore"):
+        jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
+        with jax.enable_x64(True) if jax else contextlib.nullcontext(), np.errstate(all="ignore"):
             given = np.asarray(function(x))
     except Exception as error:  # whatever the user's function raises
         must = (
@@ -219,11 +220,6 @@ def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
     if bad.any():
         raise InputError(f"{who} is {values[bad][0]} at x = {x[bad][0]:.6g}; it must be finite")
     return values
-
-
-def _double_precision() -> Any:
-    """Let a function written with JAX compute in double precision, if JAX is there at all."""
-    return sys.modules["jax"].enable_x64(True) if "jax" in sys.modules else contextlib.nullcontext()
 
 
 def _digest(function: Callable[..., Any], values: Array) -> str:
