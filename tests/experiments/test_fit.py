@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome
-from earnshaw.descent.judges.budget import name_end
+from earnshaw.descent.judges.base import name_end
 from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.errors import InputError
 from earnshaw.experiments import fit, load

@@ -72,8 +72,7 @@ def test_figure_4_tells_the_slope(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_the_tensor_start_is_held_against_its_limit(tmp_path, monkeypatch):
-    case = logistic.TensorCase(Labels.REGRESSION, 10_000, 1.0, 0.2)
-    monkeypatch.setattr(logistic, "TENSOR", (case,))
+    monkeypatch.setattr(logistic, "TENSOR", ((Labels.REGRESSION, 10_000, 1.0, 0.2),))
     ours, paper = logistic.tensor(Reproduction(out=tmp_path, runs=2))
     assert ours.ok
     assert paper.ok

@@ -5,8 +5,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 
-from earnshaw.plots.movie import write_movie
-from earnshaw.plots.style import COLOURS, common_style
+from earnshaw.plots.style import COLOURS, common_style, write_movie
 
 
 def moving(tmp_path, still=None, fail=False):

@@ -11,7 +11,7 @@ from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
     from earnshaw.experiments.scenes import SweepScene
-    from earnshaw.plots.movie import Progress
+    from earnshaw.plots.style import Progress
 
 EXAMPLES = (
     "earnshaw animate saddle",

@@ -112,10 +112,7 @@ def resumable(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar with the time left on standard error, if that is a terminal; yield the function that moves it.
-
-    With a folder, to which the work goes, the work is :func:`resumable`.
-    """
+    """Show a bar on standard error, if that is a terminal; yield what moves it. Work into a folder is :func:`resumable`."""
     from rich import progress
 
     columns = (

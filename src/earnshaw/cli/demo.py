@@ -16,10 +16,7 @@ from earnshaw.papers import ERRATA, PAPERS
 if TYPE_CHECKING:
     from earnshaw.report import Section
 
-EXAMPLES = (
-    "earnshaw demo                  # then open out/report.html",
-    "earnshaw demo --runs 200 --out tour",
-)
+EXAMPLES = ("earnshaw demo                  # then open out/report.html", "earnshaw demo --runs 200 --out tour")
 
 
 @dataclass(frozen=True)
@@ -192,26 +189,15 @@ def _closing() -> list[Section]:
     from earnshaw.report import Code, Section, Table, Text
 
     rows = [[PAPERS[erratum.paper].cited, erratum.place, erratum.words, f"`{erratum.shown_by}`"] for erratum in ERRATA]
-    return [
-        Section(
-            "Errors found in the papers",
-            [
-                Text("The papers' conclusions survive; several of their formulas and lemmas do not, as printed."),
-                Table(["paper", "where", "what", "shown by"], rows),
-            ],
-        ),
-        Section(
-            "How to go on",
-            [
-                Text("Rerun any piece, or begin with a teacher of your own:"),
-                Code(
-                    "earnshaw sweep -k 6..10 --prove --out runs/mine    # the first two steps\n"
-                    "earnshaw check runs/mine/certificates/*.json       # the independent checker\n"
-                    "earnshaw report runs/mine                          # a page like this one\n"
-                    "earnshaw reproduce spurious all                    # every table and figure of a paper\n"
-                    "earnshaw sweep --teacher mine.npy -n 5             # rows are neurons\n"
-                    "earnshaw --help"
-                ),
-            ],
-        ),
-    ]
+    survive = Text("The papers' conclusions survive; several of their formulas and lemmas do not, as printed.")
+    rerun = Text("Rerun any piece, or begin with a teacher of your own:")
+    commands = Code(
+        "earnshaw sweep -k 6..10 --prove --out runs/mine    # the first two steps\n"
+        "earnshaw check runs/mine/certificates/*.json       # the independent checker\n"
+        "earnshaw report runs/mine                          # a page like this one\n"
+        "earnshaw reproduce spurious all                    # every table and figure of a paper\n"
+        "earnshaw sweep --teacher mine.npy -n 5             # rows are neurons\n"
+        "earnshaw --help"
+    )
+    errors = Section("Errors found in the papers", [survive, Table(["paper", "where", "what", "shown by"], rows)])
+    return [errors, Section("How to go on", [rerun, commands])]

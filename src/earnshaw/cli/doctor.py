@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -108,8 +111,6 @@ def _disk() -> tuple[bool, str]:
 
 def _landscape() -> tuple[bool, str]:
     """Evaluate the loss where it is known: one neuron at right angles to the teacher's, F = 1/2 - 1/(2 pi)."""
-    import math
-
     import numpy as np
 
     from earnshaw.landscapes import landscape
@@ -123,9 +124,6 @@ def _landscape() -> tuple[bool, str]:
 
 def _certificate() -> tuple[bool, str]:
     """Check the certificate that comes with the package, and that the checker notices when it is altered."""
-    import json
-    import tempfile
-
     from earnshaw.proof import check
     from earnshaw.proof.certificate import shipped_certificate
 

@@ -30,6 +30,11 @@ def argument(metavar: str, said: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, help=said, **more)
 
 
+def begins(choices: Iterable[str]) -> Callable[[str], list[str]]:
+    """Return the function that completes a half-typed name."""
+    return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
+
+
 class Command(TyperCommand):
     """A command whose help is plain text and whose mistakes name what was probably meant."""
 

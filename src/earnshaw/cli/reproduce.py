@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from earnshaw.cli.console import fail, json_line, progress_bar, say, show_table
-from earnshaw.cli.helping import argument, meant, option
+from earnshaw.cli.helping import argument, begins, meant, option
 from earnshaw.errors import InputError
 from earnshaw.papers import PAPERS, Comparison, Reproduction
 
@@ -18,27 +18,21 @@ EXAMPLES = (
     "earnshaw reproduce electrostatics theorems --json",
 )
 ITEMS_HELP = " ".join(f"{name}: {', '.join(paper.items)}." for name, paper in PAPERS.items())
+RUNS_HELP = "Runs (or data sets) for each setting, instead of the item's own number."
 PAPERS_HELP = " ".join(f"{name}: {paper.cited}." for name, paper in PAPERS.items())
-
-
-def _papers(incomplete: str) -> list[str]:
-    """Complete a half-typed paper."""
-    return [name for name in PAPERS if name.startswith(incomplete)]
 
 
 def _items(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete a half-typed item of the paper before it."""
     paper = PAPERS.get(ctx.params.get("paper", ""))
-    return [name for name in (*(paper.items if paper else ()), "all") if name.startswith(incomplete)]
+    return begins((*(paper.items if paper else ()), "all"))(incomplete)
 
 
 def reproduce(
-    paper: Annotated[str, argument("PAPER", PAPERS_HELP, show_default=False, autocompletion=_papers)],
+    paper: Annotated[str, argument("PAPER", PAPERS_HELP, show_default=False, autocompletion=begins(PAPERS))],
     item: Annotated[str, argument("ITEM", f"all, or one of the paper's. {ITEMS_HELP}", autocompletion=_items)] = "all",
     quick: Annotated[bool, option("Fewer settings and runs: minutes at most.", "--quick")] = False,
-    runs: Annotated[
-        int | None, option("Runs (or data sets) for each setting, instead of the item's own number.")
-    ] = None,
+    runs: Annotated[int | None, option(RUNS_HELP)] = None,
     seed: Annotated[int, option("Root of all random numbers.")] = 0,
     workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
     out_folder: Annotated[Path | None, option("Where files go (default: out/PAPER).", "--out", metavar="DIR")] = None,

@@ -24,6 +24,8 @@ REPORT_EXAMPLES = (
     "earnshaw sweep -k 6..8 --prove --out runs/mine",
     "earnshaw report runs/mine        # then open runs/mine/report.html",
 )
+EXPORT_EXAMPLES = "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet"
+PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
 ENDINGS = (".csv", ".parquet")
 FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the extra earnshaw[parquet]."
 FILE_HELP = "Where to write (default, CSV only: standard output)."
@@ -36,9 +38,7 @@ app = typer.Typer(
 
 def report(
     folder: Annotated[Path, argument("RUN_FOLDER", "A folder that earnshaw sweep wrote.")],
-    page: Annotated[
-        Path | None, option("The page (default: RUN_FOLDER/report.html).", "--out", metavar="FILE.html")
-    ] = None,
+    page: Annotated[Path | None, option(PAGE_HELP, "--out", metavar="FILE.html")] = None,
 ) -> None:
     """Write one self-contained web page about a sweep: tables, figures, families, and what is proved."""
     from earnshaw.report import sweep_page, write_page
@@ -142,11 +142,7 @@ def _show_result(result: SweepResult) -> None:
         show_table(("family", "runs", "objective", "smallest eigenvalue"), rows, header_style="bold")
 
 
-@app.command(
-    "export",
-    cls=Command,
-    epilog="earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet",
-)
+@app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)
 def export_run(
     folder: Annotated[Path, argument("DIR", "The run folder of a sweep or an arena.")],
     form: Annotated[Literal["csv", "parquet"] | None, option(FORMAT_HELP, "--format")] = None,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
-from earnshaw.cli.helping import options
+from earnshaw.cli.helping import begins, options
 from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from earnshaw.descent import Descent
-    from earnshaw.problems import Activation, Problem
+    from earnshaw.problems import Problem
     from earnshaw.starts import Start
 
 Found = TypeVar("Found")
@@ -33,11 +33,6 @@ OPTIMIZERS = (
 )
 STARTS = ("xavier", "normal", "sphere")
 PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
-
-
-def begins(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
-    """Return the function that completes a half-typed name."""
-    return lambda incomplete: [name for name in choices if name.startswith(incomplete)]
 
 
 Grid = Literal["paper"]
@@ -104,13 +99,14 @@ def two_layers(
 ) -> list[Problem]:
     """Return the two-layer problems that these options mean; what makes no sense raises :class:`InputError`."""
     from earnshaw.problems import TwoLayer, standard_teacher
+    from earnshaw.problems import activation as find_activation
     from earnshaw.store import read_npy
 
     if sum(choice is not None for choice in (k, teacher, grid)) != 1:
         raise InputError("give exactly one of -k (for example -k 10), --teacher FILE.npy and --grid paper")
     if d is not None and k is None:
         raise InputError(f"-d {d} goes with -k only; a teacher from a file has its own dimension")
-    sigma, trained = named_activation(activation), output_weights == "trainable"
+    sigma, trained = _named(find_activation, activation, ACTIVATIONS), output_weights == "trainable"
     if teacher is not None:
         if teacher.suffix != ".npy":
             raise InputError(
@@ -145,13 +141,6 @@ def only_for(network: Network, given: Mapping[str, object]) -> None:
     names = ", ".join(name for name, present in given.items() if present)
     if names:
         raise InputError(f"{names} is for --network {network} only; leave it out, or give that network")
-
-
-def named_activation(given: str) -> Activation:
-    """Return the activation of this name."""
-    from earnshaw.problems import activation
-
-    return _named(activation, given, ACTIVATIONS)
 
 
 def named_optimizer(given: str) -> Descent:

@@ -9,6 +9,7 @@ import typer
 
 from earnshaw.cli import settings
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, json_line, note, progress_bar, say, show_table, spelled
+from earnshaw.cli.helping import begins
 from earnshaw.cli.settings import CONV, PROBLEM, RESULTS, RUNS
 from earnshaw.errors import InputError
 
@@ -34,9 +35,7 @@ STARTS_HELP = "One start as drawn, or the best of its four signs (default: one).
 PROVE_HELP = "Prove every family found, and say which runs ended in a proved basin."
 WORKERS_HELP = "Worker threads (default: one a core). Never changes a result."
 
-OptimizerName = Annotated[
-    str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=settings.begins(settings.OPTIMIZERS))
-]
+OptimizerName = Annotated[str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=begins(settings.OPTIMIZERS))]
 
 
 def sweep(
@@ -164,14 +163,12 @@ def _warn(result: SweepResult, max_steps: int) -> int:
     diverged, stopped, flat = (summary.outcomes.get(name, 0) for name in ("DIVERGED", "UNDECIDED", "FLAT"))
     of, values = f"of {summary.runs} runs", summary.decided_by_value_test
     restarted = 0 if diverged else summary.restarted
+    remedy = "raise --max-steps, or use a smaller step"
     for count, words in (
         (diverged, f"{diverged} {of} diverged, also with every halving of the step; use a smaller one"),
         (restarted, f"{restarted} {of} diverged and were restarted with half the step, as often as needed"),
         (values, f"{values} runs reached {max_steps} steps and were decided by the value test F < 1e-3"),
-        (
-            stopped,
-            f"{stopped} {of} are undecided at the limit of {max_steps} steps; raise --max-steps, or use a smaller step",
-        ),
+        (stopped, f"{stopped} {of} are undecided at the limit of {max_steps} steps; {remedy}"),
         (flat, f"{flat} {of} ended where second derivatives do not decide (flat directions)"),
         (summary.undecided, f"percentages are of the {summary.decided} decided runs"),
     ):

@@ -3,8 +3,7 @@
 from earnshaw.descent.base import Descent, Evaluations
 from earnshaw.descent.judges import judge_for, suits
 from earnshaw.descent.judges.barrier import BarrierJudge
-from earnshaw.descent.judges.base import Judge
-from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.judges.base import BudgetJudge, Judge
 from earnshaw.descent.judges.newton import NewtonJudge, Units
 from earnshaw.descent.lanes import Lanes, Snapshot, descend, run_lanes
 from earnshaw.descent.newton.dense import settle
@@ -21,37 +20,8 @@ from earnshaw.descent.optimizers.own import Optax
 from earnshaw.descent.optimizers.second_order import HessianDescent, NewtonTrustRegion, SecondGD
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping, Trace
 
-__all__ = [
-    "BarrierJudge",
-    "BudgetJudge",
-    "Descent",
-    "Evaluations",
-    "Flow",
-    "GradientDescent",
-    "HessianDescent",
-    "Judge",
-    "Lanes",
-    "Ledger",
-    "NewtonJudge",
-    "NewtonTrustRegion",
-    "Optax",
-    "Outcome",
-    "PerturbedDescent",
-    "Polished",
-    "ProjectedDescent",
-    "SecondGD",
-    "Snapshot",
-    "StochasticDescent",
-    "Stop",
-    "Stopping",
-    "Trace",
-    "Units",
-    "descend",
-    "descent_from_json",
-    "judge_for",
-    "optimizer",
-    "polish",
-    "run_lanes",
-    "settle",
-    "suits",
-]
+__all__ = ["Descent", "Evaluations", "Lanes", "Ledger", "Outcome", "Snapshot", "Stop", "Stopping", "Trace"]
+__all__ += ["Flow", "GradientDescent", "HessianDescent", "NewtonTrustRegion", "Optax", "PerturbedDescent"]
+__all__ += ["ProjectedDescent", "SecondGD", "StochasticDescent", "descent_from_json", "optimizer"]
+__all__ += ["BarrierJudge", "BudgetJudge", "Judge", "NewtonJudge", "Units", "judge_for", "suits"]
+__all__ += ["Polished", "descend", "polish", "run_lanes", "settle"]

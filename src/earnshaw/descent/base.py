@@ -35,12 +35,15 @@ class Descent(Protocol):
     called : what messages say after the name of a setting; where it is given, all that are floats must be positive.
     numbers : the fields that are set, in this order, by the numbers after its name.
     check_every : how many of its own steps a lane takes between two looks at it: the stop tests are made at multiples.
+    leaves_padding_alone : whether a coordinate with gradient 0 stays where it is and changes no other: then blocks may be
+        padded.
     """
 
     kind: ClassVar[str]
     called: ClassVar[str | None] = None
     numbers: ClassVar[tuple[str, ...]] = ()
     check_every: int
+    leaves_padding_alone: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that must be positive numbers and are not."""
@@ -68,11 +71,6 @@ class Descent(Protocol):
     def step_length(self) -> float | None:
         r"""The step :math:`\eta` of an algorithm that is :math:`x \leftarrow x - \eta\,\nabla F(x)`; None for any other."""
         return None
-
-    @property
-    def leaves_padding_alone(self) -> bool:
-        """Whether a coordinate with gradient 0 stays where it is and changes no other: then blocks may be padded."""
-        return False
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
         """Return the state of lanes at these points: a NamedTuple with a field ``point``, every leaf with a lane axis.

@@ -89,39 +89,20 @@ def run_lanes(
     ``cancelled`` is asked between steps; when it says so, :class:`InterruptedError` is raised and the piece is lost.
     ``observe`` sees every snapshot.
     """
-    block, tracing = Block(lanes), Tracing(lanes.judge.stopping.trace)
+    block, every = Block(lanes), lanes.judge.stopping.trace
+    moments: dict[int, list[tuple]] = {}  # of the trace, by run
     for snapshot in block.snapshots():
         if cancelled():
             raise InterruptedError("the descent was cancelled")
-        tracing.observe(snapshot)
-        observe(snapshot)
-    return block.ledger, tracing.trace()
-
-
-class Tracing:
-    """An observer that keeps the moments whose step count is a multiple of ``every``; 0 keeps none."""
-
-    def __init__(self, every: int) -> None:
-        self.every = every
-        self.moments: dict[int, list[tuple[int, float, float, np.ndarray]]] = {}
-
-    def observe(self, snapshot: Snapshot) -> None:
-        """Keep the moments that are due; a run that begins again forgets its lost attempt."""
-        if not self.every:
-            return
-        for lane in np.flatnonzero(snapshot.steps % self.every == 0):
+        for lane in np.flatnonzero(snapshot.steps % every == 0) if every else ():
             run, step, report = int(snapshot.runs[lane]), int(snapshot.steps[lane]), snapshot.report
             if step == 0:
-                self.moments[run] = []
-            moment = step, report.value[lane], report.gradient_norm[lane], snapshot.points[lane].copy()
-            self.moments[run].append(moment)
-
-    def trace(self) -> Trace | None:
-        """Return the recorded moments by run and step; None when nothing was to be recorded."""
-        if not self.every:
-            return None
-        ordered = [(run, *moment) for run in sorted(self.moments) for moment in self.moments[run]]
-        return Trace(*map(np.array, zip(*ordered, strict=True)))
+                moments[run] = []  # a run that begins again forgets its lost attempt
+            numbers = report.value[lane], report.gradient_norm[lane]
+            moments[run].append((run, step, *numbers, snapshot.points[lane].copy()))
+        observe(snapshot)
+    ordered = [moment for run in sorted(moments) for moment in moments[run]]
+    return block.ledger, Trace(*map(np.array, zip(*ordered, strict=True))) if every else None
 
 
 @functools.partial(compiled, static_argnums=(0, 1))
@@ -261,7 +242,7 @@ def descend(
     energy, points, lift = energy.reduced(starts)
 
     def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
-        judge = judge_for(problem, energy, chosen, limits)
+        judge = judge_for(energy, problem, chosen, limits)
         place: Any = {"landscape": energy, "starts": points, "indices": lanes, "batch": batch, "seed": seed}
         return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
 
@@ -270,9 +251,7 @@ def descend(
     if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
         limits = Stopping(max_steps=stopping.max_steps)
         finish, _ = run(GradientDescent(), limits, ledger.last_points[left], lanes[left])
-        for lane, place in enumerate(left.tolist()):
-            outcome = Outcome.from_code(int(finish.outcome[lane]))
-            end = finish.value[lane], finish.gradient_norm[lane]
-            ledger.close(place, finish.points[lane], ledger.last_points[place], *end, outcome)
+        for name in ("points", "value", "gradient_norm", "outcome"):
+            getattr(ledger, name)[left] = getattr(finish, name)
     ledger.points, ledger.last_points = lift(ledger.points), lift(ledger.last_points)
     return ledger, trace, own

@@ -30,7 +30,6 @@ class Stopping:
     Attributes
     ----------
     rule : when a run ends; a name, ``early`` or ``paper``, will do.
-    max_steps : the step limit of a run.
     max_halvings : a run that diverges starts again with half the step, at most this often.
     trace : record the run every so many steps; 0 records nothing.
     """

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.budget import DenseJudge, name_end
+from earnshaw.descent.judges.base import DenseJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError

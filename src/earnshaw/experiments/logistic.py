@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.budget import BudgetJudge, name_end
+from earnshaw.descent.judges.base import BudgetJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step

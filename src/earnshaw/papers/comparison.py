@@ -34,12 +34,8 @@ class Source(Enum):
 class Comparison:
     """Ours beside a reference: a line of ``earnshaw reproduce --json``.
 
-    Attributes
-    ----------
-    source : what the reference is.
-    test : the test applied, in words, with its result.
-    ok : whether the two agree by that test.
-    interval : the 95% interval of ours, where it is a proportion.
+    ``test`` is the test applied, in words, with its result, by which the two agree or not; ``interval`` is the 95%
+    interval of ours, where it is a proportion.
     """
 
     paper: str
@@ -100,7 +96,6 @@ class Item:
         of: int,
         test: str,
         ok: bool | None = None,
-        *,
         reference: float = 100.0,
         source: Source = Source.PRINTED,
     ) -> Comparison:
@@ -117,20 +112,18 @@ class Item:
         """Compare the share of our runs that count with the printed percentage, as two samples of one proportion."""
         from earnshaw.numerics import percentage, two_proportions
 
-        percent, interval = percentage(count, of)
+        percent, _ = percentage(count, of)
         z = two_proportions(percent / 100, of, reference / 100, reference_of)
         test = f"two-sample z = {z:.2f}, limit {Z_LIMIT:g}"
-        return self.compare(setting, quantity, percent, reference, Source.PRINTED, test, abs(z) <= Z_LIMIT, interval)
+        return self.share(setting, quantity, count, of, test, abs(z) <= Z_LIMIT, reference)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduction:
     """How to reproduce: where files go, how many runs, and who hears of the progress.
 
-    Attributes
-    ----------
-    runs : how many runs (or data sets, or teachers) each setting gets; None leaves it to the item.
-    quick : the smaller version that takes minutes at most.
+    Each setting gets so many ``runs`` (or data sets, or teachers), None leaves it to the item; the ``quick`` version takes
+    minutes at most.
     """
 
     out: Path

@@ -162,9 +162,7 @@ def probability(how: Reproduction, item: Item) -> Iterator[Comparison]:
         else:
             continue
         ok = ok and decided
-        yield item.share(
-            _setting(ratio), "percent_spurious", spurious, runs, test, ok, reference=reference, source=source
-        )
+        yield item.share(_setting(ratio), "percent_spurious", spurious, runs, test, ok, reference, source)
     percents, intervals = zip(*measured, strict=True)
     shown = Curve(OURS, ratios, percents, intervals)
     references = {ratio: 100 * REFERENCE[ratio] for ratio in ratios if ratio in REFERENCE}

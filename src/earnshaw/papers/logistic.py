@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -59,7 +58,7 @@ def theory(how: Reproduction, item: Item) -> Iterator[Comparison]:
         ("orthonormal, regression", Logistic(orthogonal_weights(NEURONS, 20, how.seed), 20_000, Labels.REGRESSION)),
         ("normal entries, classification", Logistic(gaussian_weights(NEURONS, 20, how.seed), 20_000)),
     )
-    balls = []
+    balls, marks = [], []
     for index, (label, problem) in enumerate(settings):
         said, data = theorems(problem), draw(problem)
         proof = prove(Data(data.x, data.y, NEURONS), problem.weights)
@@ -71,8 +70,8 @@ def theory(how: Reproduction, item: Item) -> Iterator[Comparison]:
         least, most = float(sampled.least[0]), float(sampled.most[0])
         positive = radii[: int(np.argmax(sampled.least <= 0)) or len(radii)]
         convex = bool(np.all(sampled.least[radii <= radius] > 0))
-        curve = radii[1:].tolist(), sampled.least[1:].tolist()
-        balls.append(figures.Ball(label, *curve, radius, said.radius, said.radius_of_the_proof))
+        balls.append(Curve(f"{label}: sampled", radii[1:], sampled.least[1:] / sampled.least[1]))
+        marks.append((radius, said.radius, said.radius_of_the_proof))
         error = experiment.estimate(problem).error * float(np.linalg.norm(problem.weights))
         beside = f"proved, beside Theorem 1's with c = 1 (c of its proof: {said.radius_of_the_proof:.2g})"
         step = "one over the curvature, beside Theorem 2's step"
@@ -89,7 +88,7 @@ def theory(how: Reproduction, item: Item) -> Iterator[Comparison]:
         ):  # fmt: skip
             yield item.compare(label, quantity, ours, reference, source, test, ok)
         how.progress((index + 1) / len(settings), label)
-    figures.ball_figure(balls, how.out / "theory")
+    figures.ball_figure(balls, marks, how.out / "theory")
 
 
 FIGURE_3 = {  # sample sizes by dimension, as the grids below
@@ -143,9 +142,7 @@ def figure3(how: Reproduction, item: Item) -> Iterator[Comparison]:
         else:
             reference, source, test, ok = 0.0, Source.LIMIT, "no smaller n to compare with", True
         test = f"{test}; median length of the ends {growth:.2g} of the truth's"
-        yield item.share(
-            f"d={d}, n={n}", "success_percent", counts[d, n], sets, test, ok, reference=reference, source=source
-        )
+        yield item.share(f"d={d}, n={n}", "success_percent", counts[d, n], sets, test, ok, reference, source)
     for larger, smaller, n in ((40, 20, 8000), (60, 40, 8000)):
         if (larger, n) in shares and (smaller, n) in shares:
             ours, other = shares[larger, n][0], shares[smaller, n][0]
@@ -182,27 +179,10 @@ def figure4(how: Reproduction, item: Item) -> Iterator[Comparison]:
 
 
 FAILS = 0.8  # a relative error above this is a failure; weights 0 have 1
-
-
-@dataclass(frozen=True)
-class TensorCase:
-    """One line of the table of tensor starts."""
-
-    labels: Labels
-    samples: int
-    norm: float
-    limit: float
-
-    @property
-    def name(self) -> str:
-        """The setting in words."""
-        return f"{self.labels.name.lower()}, norms {self.norm:g}, n={self.samples:,}"
-
-
-TENSOR = (
-    TensorCase(Labels.REGRESSION, 10_000, 1.0, 0.2),
-    TensorCase(Labels.CLASSIFICATION, 1_000_000, 1.0, 0.25),
-    TensorCase(Labels.CLASSIFICATION, 100_000, 3.0, 0.3),
+TENSOR = (  # labels, samples, norms of the neurons, limit of the median relative error
+    (Labels.REGRESSION, 10_000, 1.0, 0.2),
+    (Labels.CLASSIFICATION, 1_000_000, 1.0, 0.25),
+    (Labels.CLASSIFICATION, 100_000, 3.0, 0.3),
 )
 
 
@@ -211,64 +191,38 @@ def tensor(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """The tensor start, ours and the paper's version on the same data sets (K = 3, d = 20, orthogonal weights)."""
     sets = how.count(full=8, quick=8)
     drawn = []
-    for part, case in zip(how.parts([1] * len(TENSOR)), TENSOR, strict=True):
-        errors = np.empty((2, sets))
+    for part, (labels, samples, norm, limit) in zip(how.parts([1] * len(TENSOR)), TENSOR, strict=True):
+        name, errors = f"{labels.name.lower()}, norms {norm:g}, n={samples:,}", np.empty((2, sets))
         for index in range(sets):
             seed = 1000 * how.seed + index
-            weights = orthogonal_weights(NEURONS, 20, seed, case.norm)
-            data = draw(Logistic(weights, case.samples, case.labels, seed=seed))
+            weights = orthogonal_weights(NEURONS, 20, seed, norm)
+            data = draw(Logistic(weights, samples, labels, seed=seed))
             for version, start in enumerate((TensorStart(), TensorStart.paper())):
                 errors[version, index] = relative_error(start.guess(data, NEURONS).weights, weights)
-            part.progress((index + 1) / sets, case.name)
+            part.progress((index + 1) / sets, name)
         ours, paper = np.median(errors, axis=1)
-        drawn.append(
-            figures.StartErrors(case.name.replace(", ", "\n"), errors[0].tolist(), errors[1].tolist(), case.limit)
-        )
-        limit, fails = "below the limit", "fails: above the limit (weights 0 have 1)"
-        good = ours < case.limit
-        yield item.compare(case.name, "median_relative_error", ours, case.limit, Source.LIMIT, limit, good)
-        yield item.compare(case.name, "the_papers_version", paper, FAILS, Source.LIMIT, fails, paper > FAILS)
+        drawn.append((name.replace(", ", "\n"), errors, limit))
+        below, fails = "below the limit", "fails: above the limit (weights 0 have 1)"
+        yield item.compare(name, "median_relative_error", ours, limit, Source.LIMIT, below, ours < limit)
+        yield item.compare(name, "the_papers_version", paper, FAILS, Source.LIMIT, fails, paper > FAILS)
     figures.tensor_figure(drawn, how.out / "tensor")
 
 
-@dataclass(frozen=True)
-class StartCase:
-    """One setting of the comparison of starts; ``agree`` where all starts should meet."""
-
-    neurons: int
-    dimension: int
-    samples: int
-    labels: Labels
-    agree: bool = False
-
-    def data_sets(self, sets: int) -> experiment.DataSets:
-        """So many data sets of this size."""
-        return experiment.DataSets(
-            neurons=self.neurons, dimension=self.dimension, samples=self.samples, sets=sets, labels=self.labels
-        )
-
-    @property
-    def label(self) -> str:
-        """The setting in short."""
-        kind = "exact" if self.labels is Labels.REGRESSION else "0/1"
-        return f"K={self.neurons}, d={self.dimension}, n={self.samples}, {kind}"
-
-
-STARTS_QUICK = (
-    StartCase(3, 6, 5000, Labels.REGRESSION, agree=True),
-    StartCase(6, 6, 5000, Labels.REGRESSION),
-    StartCase(3, 6, 1000, Labels.CLASSIFICATION),
-    StartCase(3, 6, 4000, Labels.CLASSIFICATION, agree=True),
-    StartCase(6, 6, 20_000, Labels.CLASSIFICATION),
+STARTS_QUICK = (  # labels, neurons, dimension, samples, and whether all starts should meet
+    (Labels.REGRESSION, 3, 6, 5000, True),
+    (Labels.REGRESSION, 6, 6, 5000, False),
+    (Labels.CLASSIFICATION, 3, 6, 1000, False),
+    (Labels.CLASSIFICATION, 3, 6, 4000, True),
+    (Labels.CLASSIFICATION, 6, 6, 20_000, False),
 )
 STARTS = (
     *STARTS_QUICK,
-    StartCase(3, 20, 10_000, Labels.REGRESSION, agree=True),
-    StartCase(8, 20, 10_000, Labels.REGRESSION),
-    StartCase(10, 12, 5000, Labels.REGRESSION),
-    StartCase(3, 20, 4000, Labels.CLASSIFICATION),
-    StartCase(3, 20, 20_000, Labels.CLASSIFICATION, agree=True),
-    StartCase(6, 12, 40_000, Labels.CLASSIFICATION),
+    (Labels.REGRESSION, 3, 20, 10_000, True),
+    (Labels.REGRESSION, 8, 20, 10_000, False),
+    (Labels.REGRESSION, 10, 12, 5000, False),
+    (Labels.CLASSIFICATION, 3, 20, 4000, False),
+    (Labels.CLASSIFICATION, 3, 20, 20_000, True),
+    (Labels.CLASSIFICATION, 6, 12, 40_000, False),
 )
 
 
@@ -277,26 +231,29 @@ def starts(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Random starts beside the tensor start: how often each reaches the best minimiser found."""
     cases = STARTS_QUICK if how.quick else STARTS
     sets, random = how.count(full=10, quick=4), 6 if how.quick else 10
-    sizes = [case.data_sets(sets) for case in cases]
+    sizes = [
+        experiment.DataSets(neurons=k, dimension=d, samples=n, sets=sets, labels=labels) for labels, k, d, n, _ in cases
+    ]
     folder = how.out / "data" / f"starts-{sets}x{random}-seed{how.seed}"
     measured = experiment.measure("contest", sizes, folder, how.seed, how.workers, how.progress, random=random)
     by_chance, by_tensor = [], []
-    for case, size in zip(cases, sizes, strict=True):
+    for (labels, k, d, n, agree), size in zip(cases, sizes, strict=True):
+        label = f"K={k}, d={d}, n={n}, {'exact' if labels is Labels.REGRESSION else '0/1'}"
         results: list[experiment.StartContest] = measured[size.name]
         percent = 100 * sum(result.best for result in results) / (random * sets)
         tensor_percent, interval = percentage(sum(result.tensor_is_best for result in results), sets)
-        by_chance.append(Proportion(case.label, percent))  # starts on one data set are not independent: no interval
-        by_tensor.append(Proportion(case.label, tensor_percent, interval))
+        by_chance.append(Proportion(label, percent))  # starts on one data set are not independent: no interval
+        by_tensor.append(Proportion(label, tensor_percent, interval))
         ends = max(result.ends for result in results)
         undecided = sum(result.undecided for result in results)
-        if case.agree:
+        if agree:
             reference, source, limit, test = 95.0, Source.LIMIT, 95.0, "95% or more"
         else:
             reference, source, limit = tensor_percent, Source.MEASURED, tensor_percent - 35
             test = "at most 35 below the tensor start's"
         test += f"; {ends} minimiser(s) at most on one data set, {undecided} of {random * sets} starts reached none"
         quantity = "percent_of_random_starts_at_the_best_minimiser"
-        yield item.compare(case.label, quantity, percent, reference, source, test, percent >= limit)
+        yield item.compare(label, quantity, percent, reference, source, test, percent >= limit)
     groups = {"random starts": by_chance, "tensor start, with 95% interval": by_tensor}
     title = f"Which starts find the best minimiser ({sets} data sets each)"
     bars(groups, title, how.out / "starts", axis="reach the best minimiser (%)")

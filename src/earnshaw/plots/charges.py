@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.movie import Progress, unseen, write_movie
-from earnshaw.plots.style import COLOURS, common_style, figure
+from earnshaw.plots.style import COLOURS, Progress, common_style, figure, unseen, write_movie
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

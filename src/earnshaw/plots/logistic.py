@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -65,31 +64,21 @@ def error_figure(curves: Sequence[Curve], path: Path) -> None:
         axes.legend()
 
 
-@dataclass(frozen=True)
-class StartErrors:
-    """Relative errors of two versions of the tensor start on the same data sets."""
-
-    label: str
-    ours: Sequence[float]
-    paper: Sequence[float]
-    limit: float
-
-
-def tensor_figure(rows: Sequence[StartErrors], path: Path) -> None:
-    """Draw each data set's error, ours and the paper's version, on a logarithmic scale."""
+def tensor_figure(rows: Sequence[tuple[str, np.ndarray, float]], path: Path) -> None:
+    """Draw each data set's error on a logarithmic scale; rows are a label, errors (2, sets), ours and the paper's, a limit."""
     with figure(path, width=max(6.0, 2.2 * len(rows))) as (_, axes):
-        for place, row in enumerate(rows):
-            for shift, errors, colour in ((-0.15, row.ours, COLOURS[0]), (0.15, row.paper, COLOURS[5])):
+        for place, (_, both, limit) in enumerate(rows):
+            for shift, errors, colour in zip((-0.15, 0.15), both, (COLOURS[0], COLOURS[5]), strict=True):
                 axes.plot(np.full(len(errors), place + shift), errors, "o", color=colour, alpha=0.45, markersize=5)
                 bar = [place + shift - 0.1, place + shift + 0.1]
                 axes.plot(bar, [np.median(errors)] * 2, color=colour, linewidth=2.5)
-            axes.plot([place - 0.28, place - 0.02], [row.limit] * 2, ":", color=PAPER_COLOUR)
+            axes.plot([place - 0.28, place - 0.02], [limit] * 2, ":", color=PAPER_COLOUR)
         axes.axhline(1.0, color="grey", linewidth=0.8)
         axes.text(-0.4, 1.04, "weights 0", ha="left", fontsize=8, color="grey")
         axes.plot([], [], "o", color=COLOURS[0], label="ours, bar: median")
         axes.plot([], [], "o", color=COLOURS[5], label="as in the paper")
         axes.plot([], [], ":", color=PAPER_COLOUR, label="limit of the test")
-        axes.set_xticks(range(len(rows)), [row.label for row in rows])
+        axes.set_xticks(range(len(rows)), [label for label, _, _ in rows])
         axes.set(yscale="log", ylabel="relative error of the start", title="Tensor start")
         axes.grid(visible=False, axis="x")
         axes.legend(loc="upper left", fontsize=8, ncols=3)
@@ -97,28 +86,14 @@ def tensor_figure(rows: Sequence[StartErrors], path: Path) -> None:
         axes.set_ylim(low, high * 2.5)
 
 
-@dataclass(frozen=True)
-class Ball:
-    """Sampled least curvature over spheres around a point, and the radii that are proved or claimed."""
-
-    label: str
-    radius: Sequence[float]
-    least: Sequence[float]
-    proved: float
-    theorem: float
-    theorem_of_proof: float
-
-
-def ball_figure(balls: Sequence[Ball], path: Path) -> None:
-    """Draw the least curvature met on spheres, relative to that at the centre, with the proved radius and Theorem 1's."""
+def ball_figure(curves: Sequence[Curve], radii: Sequence[tuple[float, float, float]], path: Path) -> None:
+    """Draw the least curvature met on spheres, relative to that at the centre, with the proved radius and Theorem 1's two."""
     with figure(path, width=9.5) as (_, axes):
-        for index, ball in enumerate(balls):
-            colour = COLOURS[index]
-            least = np.asarray(ball.least) / ball.least[0]
-            axes.plot(ball.radius, least, color=colour, label=f"{ball.label}: sampled")
-            axes.axvline(ball.proved, color=colour, alpha=0.9, linewidth=1.2)
-            axes.axvline(ball.theorem, color=colour, linestyle="--", linewidth=1.0)
-            axes.axvline(ball.theorem_of_proof, color=colour, linestyle=":", linewidth=1.2)
+        for curve, (proved, theorem, theorem_of_proof), colour in zip(curves, radii, COLOURS, strict=False):
+            axes.plot(curve.at, curve.value, color=colour, label=curve.label)
+            axes.axvline(proved, color=colour, alpha=0.9, linewidth=1.2)
+            axes.axvline(theorem, color=colour, linestyle="--", linewidth=1.0)
+            axes.axvline(theorem_of_proof, color=colour, linestyle=":", linewidth=1.2)
         for style, label in (
             ("-", "radius proved for the data set"),
             ("--", "Theorem 1, c = 1"),

@@ -83,10 +83,7 @@ def probability_figure(shares: Curve, references: Mapping[float, float], limit: 
 
 
 def width_figure(ours: Sequence[Curve], printed: Sequence[Curve], note: str, path: Path) -> None:
-    """Draw the test error over the width, a curve for each depth: ours in colours, the printed in black.
-
-    ``note`` says how ours were trained, below the axis.
-    """
+    """Draw the test error over the width, by depth: ours in colours, how they were trained below, the printed in black."""
     with figure(path, width=7.4, height=4.6) as (_, axes):
         draw_curves(axes, ours)
         for curve, style in zip(printed, DEPTHS, strict=False):

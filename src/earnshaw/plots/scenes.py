@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.movie import Progress, unseen, write_movie
-from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, canvas, common_style
+from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, Progress, canvas, common_style, unseen, write_movie
 from earnshaw.plots.sweeps import draw_matrix
 
 if TYPE_CHECKING:
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
 SIZE = (7.6, 4.2)  # inches; 684 pixels wide
 
 
-def sweep_movie(
-    scene: SweepScene, printed: float | None, path: Path, frames: int = 90, progress: Progress = unseen
-) -> None:
+def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90, progress: Progress = unseen) -> None:
     """Show runs coming to rest, the histogram of their last losses filling up, and the paper's percentage."""
     from matplotlib.figure import Figure
 
@@ -98,16 +95,15 @@ def _filling(
     axes.set_title("histogram of the last losses", fontsize=9, loc="left")
 
 
-def _share(axes: Axes, resting: np.ndarray, spurious: np.ndarray, printed: float | None) -> None:
+def _share(axes: Axes, resting: np.ndarray, spurious: np.ndarray, printed: float) -> None:
     """Draw the shares of all runs: at spurious minima from the left, at the teacher from the right."""
     bad, good = 100 * np.mean(resting & spurious), 100 * np.mean(resting & ~spurious)
     axes.barh([0], [bad], 1.0, color=SPURIOUS, alpha=0.85, hatch="///", edgecolor="white", linewidth=0)
     axes.barh([0], [100 - bad - good], 1.0, left=[bad], color="0.9")
     axes.barh([0], [good], 1.0, left=[100 - good], color=GLOBAL, alpha=0.85)
     words = f"at spurious minima {bad:.1f}%, at the teacher {good:.1f}% of all runs"
-    if printed is not None:
-        axes.axvline(printed, color=PAPER_COLOUR, linewidth=2.2)
-        words += f"; black line: {printed:g}% spurious in the paper"
+    words += f"; black line: {printed:g}% spurious in the paper"
+    axes.axvline(printed, color=PAPER_COLOUR, linewidth=2.2)
     axes.set(xlim=(0, 100), ylim=(-0.5, 0.5), yticks=[])
     axes.set_title(words, fontsize=9, loc="left", pad=4)
     axes.grid(visible=False)

@@ -3,15 +3,5 @@
 from earnshaw.symmetry.families import Family, FamilyRecord, families, pack, unpack
 from earnshaw.symmetry.permutations import Alignment, Automorphisms, align, automorphisms, canonical
 
-__all__ = [
-    "Alignment",
-    "Automorphisms",
-    "Family",
-    "FamilyRecord",
-    "align",
-    "automorphisms",
-    "canonical",
-    "families",
-    "pack",
-    "unpack",
-]
+__all__ = ["Alignment", "Automorphisms", "align", "automorphisms", "canonical"]
+__all__ += ["Family", "FamilyRecord", "families", "pack", "unpack"]

@@ -83,7 +83,6 @@ def families(
 
     Parameters
     ----------
-    symmetry : what the problem declares.
     points : (count, ...), of any shape.
     values : (count,) losses; they agree when they differ by at most ``tolerance * scale``.
     runs : (count,) which run each point belongs to, ascending; members are these.

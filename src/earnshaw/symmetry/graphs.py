@@ -24,17 +24,11 @@ Side = Literal["rows", "columns"]
 
 
 class Graphs(NamedTuple):
-    """One graph, or several of one size side by side, the first axis of every array.
+    """One graph, or several of one size side by side, the first axis of every array: colours of edges and vertices."""
 
-    Attributes
-    ----------
-    edges : (graphs, rows, columns) colours of the edges.
-    rows, columns : (graphs, rows) and (graphs, columns), colours of the vertices.
-    """
-
-    edges: Colours
-    rows: Colours
-    columns: Colours
+    edges: Colours  # (graphs, rows, columns)
+    rows: Colours  # (graphs, rows)
+    columns: Colours  # (graphs, columns)
 
     def beside(self, other: Graphs) -> Graphs:
         """Return these graphs and the other's."""

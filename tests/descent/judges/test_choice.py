@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, NewtonJudge, Stopping, Units, judge_for, optimizer
-from earnshaw.descent.judges import BarrierJudge, DenseJudge, judge_on
+from earnshaw.descent.judges import BarrierJudge, DenseJudge
 from earnshaw.errors import InputError
 from earnshaw.landscapes import Landscape, landscape
 from earnshaw.landscapes.empirical import EmpiricalRisk
@@ -18,7 +18,7 @@ CONV = ConvNet([1.0, 0.0], [1.0, 1.0])
 
 
 def chosen(problem, energy, descent="gd:0.1"):
-    return judge_for(problem, energy, optimizer(descent), Stopping())
+    return judge_for(energy, problem, optimizer(descent), Stopping())
 
 
 def test_every_landscape_has_its_judge():
@@ -43,7 +43,7 @@ def test_a_new_landscape_registers_its_judge_in_one_line():
         """A landscape that nobody has seen before."""
 
     assert isinstance(chosen(TWO, New()), NewtonJudge)
-    judge_on.register(New, lambda landscape, problem, descent, stopping: "mine")
+    judge_for.register(New, lambda landscape, problem, descent, stopping: "mine")
     assert chosen(TWO, New()) == "mine"
     assert isinstance(chosen(TWO, landscape(TWO)), NewtonJudge)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
-from earnshaw.descent.judges.budget import BudgetJudge
+from earnshaw.descent.judges.base import BudgetJudge
 from earnshaw.descent.newton.dense import dense_newton
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw

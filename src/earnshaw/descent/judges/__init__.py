@@ -10,8 +10,7 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step, gradient_step
-from earnshaw.descent.judges.base import Judge
-from earnshaw.descent.judges.budget import DenseJudge
+from earnshaw.descent.judges.base import DenseJudge, Judge
 from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.outcomes import Stopping
 from earnshaw.landscapes.base import Landscape
@@ -30,23 +29,18 @@ def suits(problem: Problem, descent: Descent) -> None:
 
 
 @functools.singledispatch
-def judge_on(landscape: Landscape, problem: Problem, descent: Descent, stopping: Stopping) -> Judge:
-    """Return the judge for a class of landscapes: Newton's, unless a line like those below registers another."""
+def judge_for(landscape: Landscape, problem: Problem, descent: Descent, stopping: Stopping) -> Judge:
+    """Return who decides the runs of a descent on a landscape: Newton's, unless a line like those below registers another."""
     return NewtonJudge.of(problem, landscape, descent, stopping)
 
 
-@judge_on.register
+@judge_for.register
 def _(landscape: ConvNetLandscape, problem: Problem, descent: Descent, stopping: Stopping) -> Judge:
     return BarrierJudge.of(landscape, descent, stopping)
 
 
-@judge_on.register
+@judge_for.register
 def _(landscape: EmpiricalRisk, problem: Problem, descent: Descent, stopping: Stopping) -> Judge:
     rows = Rows(np.asarray(landscape.x), np.asarray(landscape.y), threads=1)
     limits = dataclasses.replace(stopping, max_steps=min(stopping.max_steps, NEWTON_AFTER))
     return DenseJudge(stopping=limits, risk=StreamedRisk(rows, landscape.students, landscape.activation))
-
-
-def judge_for(problem: Problem, landscape: Landscape, descent: Descent, stopping: Stopping) -> Judge:
-    """Return who decides the runs of a descent on this landscape of a problem."""
-    return judge_on(landscape, problem, descent, stopping)

@@ -37,20 +37,12 @@ class BarrierReport(NamedTuple):
     smoothness: Any
 
 
-class _Ends(NamedTuple):
-    """Where lanes can end, for each lane: unit filters along w*, both output weights, and the spurious loss."""
-
-    axis: np.ndarray
-    good: np.ndarray
-    bad: np.ndarray
-    value: np.ndarray
-
-
 @compiled
-def _ends(landscape: ConvNetLandscape) -> _Ends:
+def _ends(landscape: ConvNetLandscape) -> tuple[Any, ...]:
+    """Return where lanes can end, for each lane: unit filters along w*, both output weights, and the spurious loss."""
     axis = landscape.filter / landscape.norm[..., None]
     good, bad = (landscape.best_outputs(jnp.full(axis.shape[:-1], g)) for g in (math.pi, 0.0))
-    return _Ends(axis, good, bad, landscape.spurious_value)  # type: ignore[arg-type]
+    return axis, good, bad, landscape.spurious_value
 
 
 @dataclass(frozen=True)
@@ -88,15 +80,16 @@ class BarrierJudge(Judge):
         )
 
     @cached_property
-    def _ends(self) -> _Ends:
-        return jax.tree.map(np.asarray, _ends(self.landscape))
+    def _ends(self) -> list[np.ndarray]:
+        return [np.asarray(array) for array in _ends(self.landscape)]
 
     def _end(self, lane: int, length: float, outcome: Outcome) -> tuple[np.ndarray, float]:
         """Return the stationary point that a lane of this outcome converges to, up to the final |v|, and its loss."""
-        ends = self._ends if self._ends.axis.ndim == 1 else _Ends(*(array[lane] for array in self._ends))
+        shared = self._ends[0].ndim == 1  # one teacher for all lanes
+        axis, good, bad, value = self._ends if shared else (array[lane] for array in self._ends)
         if outcome is Outcome.GLOBAL:
-            return np.concatenate([length * ends.axis, ends.good]), 0.0
-        return np.concatenate([-length * ends.axis, ends.bad]), float(ends.value)
+            return np.concatenate([length * axis, good]), 0.0
+        return np.concatenate([-length * axis, bad]), float(value)
 
     def tests(self, look: Look) -> np.ndarray:
         """Apply the rule."""

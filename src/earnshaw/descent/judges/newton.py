@@ -188,10 +188,7 @@ class NewtonJudge(Judge):
         return result._replace(point=result.point[inner])
 
     def _tip_test(self, look: Look) -> np.ndarray:
-        """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length.
-
-        The test is made again after as many steps as were taken.
-        """
+        """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length."""
         ledger, lanes, points, _ = look
         owners, block = self._block(lanes, points)
         landscape, lengths = self.landscape.take(owners), ledger.scale[owners] * (self.step or USUAL_STEP)
@@ -200,6 +197,7 @@ class NewtonJudge(Judge):
         norms = np.asarray(self.report(landscape, jnp.asarray(ends)).gradient_norm)
         for slot in np.flatnonzero(decided):
             ledger.close(lanes[slot], ends[slot], points[slot], values[slot], norms[slot], Outcome.GLOBAL)
+        # Again after as many steps as were taken.
         ledger.next_test[lanes] = ledger.steps[lanes] + np.maximum(ledger.steps[lanes], TOLERANCES.test_patience)
         return decided
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,21 +14,10 @@ from numpy.typing import NDArray
 
 from earnshaw.descent.base import along, flat, norms
 from earnshaw.landscapes.base import Landscape
+from earnshaw.landscapes.empirical import StreamedRisk
 from earnshaw.numerics import TOLERANCES
 
 Array = NDArray[np.float64]
-
-
-class HostRisk(Protocol):
-    """A loss on the host, one point at a time."""
-
-    def value_and_gradient(self, weights: Array) -> tuple[float, Array]:
-        """Return the loss and its gradient."""
-        ...
-
-    def hessian(self, weights: Array) -> Array:
-        """Return the Hessian (N, N)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +66,7 @@ def settle(landscape: Landscape, points: np.ndarray, iterations: int = 20) -> tu
 
 
 def dense_newton(
-    risk: HostRisk,
+    risk: StreamedRisk,
     point: Array,
     max_steps: int = 50,
     tolerance: float = 1e-15,

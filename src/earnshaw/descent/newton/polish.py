@@ -162,10 +162,8 @@ def _norm(array: jax.Array) -> jax.Array:
 
 
 def _lanczos(landscape: Landscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the extreme Ritz values of the Hessian at each lane.
-
-    Plain Lanczos: rounding makes it repeat eigenvalues that it has found, which does not hurt the extremes.
-    """
+    """Return the extreme Ritz values of the Hessian at each lane."""
+    # Plain Lanczos: rounding makes it repeat eigenvalues that it has found, which does not hurt the extremes.
     lanes, size = points.shape[0], math.prod(points.shape[1:])
     length = min(LANCZOS_STEPS, 2 * size)
     hessian = jax.linearize(landscape.gradient, points)[1]

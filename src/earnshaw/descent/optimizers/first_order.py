@@ -46,6 +46,7 @@ class GradientDescent(FixedStep):
     kind = "gd"
     called = ""
     numbers = ("step",)
+    leaves_padding_alone = True
 
     step: float = 0.1
     check_every: int = 50
@@ -54,11 +55,6 @@ class GradientDescent(FixedStep):
     def step_length(self) -> float:
         """The step: this is the algorithm itself."""
         return self.step
-
-    @property
-    def leaves_padding_alone(self) -> bool:
-        """Yes: each coordinate moves by its own derivative."""
-        return True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,10 +65,6 @@ class ProjectedDescent(FixedStep):
     positions are then right to the length of a step.
 
     Reference: Panigrahy et al. (2018), Algorithm 4.
-
-    Attributes
-    ----------
-    step : the step length alpha.
     """
 
     kind = "projected"
@@ -106,7 +98,7 @@ class PerturbedState(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedDescent(Descent):
-    """Gradient descent that adds a random vector, uniform in a ball, where the last gradient was small.
+    """Gradient descent with a fixed step that adds a random vector, uniform in a ball, where the last gradient was small.
 
     Reference: Jin, Ge, Netrapalli, Kakade & Jordan (2017), How to escape saddle points efficiently, Algorithm 1. There
     a run ends when a kick did not lower the loss enough; here it may be kicked a number of times and then comes to rest,
@@ -114,7 +106,6 @@ class PerturbedDescent(Descent):
 
     Attributes
     ----------
-    step : the step length.
     radius : of the ball of kicks.
     threshold : a gradient of at most this norm is small.
     wait : steps between two kicks at least.
@@ -194,7 +185,7 @@ class StochasticDescent(Descent):
 
     Attributes
     ----------
-    step : the first step length.
+    step : the first step length eta.
     samples : fresh inputs for each step.
     decay : the number of steps tau after which the step is halved.
     """
@@ -247,13 +238,9 @@ class FlowState(NamedTuple):
 class Flow(Descent):
     r"""Gradient flow :math:`\dot x = -\nabla F(x)`, by Tsitouras' fifth-order method with error control (diffrax).
 
-    One step is a stretch of time; every lane has its own step lengths inside it, and six gradients for each of the
-    solver's steps, rejected ones included.
-
-    Attributes
-    ----------
-    time : the time that one step covers; ten steps of gradient descent with step 0.1 cover 1.
-    tolerance : the relative error allowed in a solver's step; the absolute one is a thousandth of it.
+    One step is a stretch of ``time`` (ten steps of gradient descent with step 0.1 cover 1); every lane has its own step
+    lengths inside it, and six gradients for each of the solver's steps, rejected ones included. ``tolerance`` is the
+    relative error allowed in a solver's step; the absolute one is a thousandth of it.
     """
 
     kind = "flow"

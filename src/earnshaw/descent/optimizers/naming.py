@@ -27,19 +27,11 @@ KNOWN = (
     "its first arguments (adam:0.01), or module:object"
 )
 
-_OURS: dict[str, type[Descent]] = {
-    ours.kind: ours
-    for ours in (
-        GradientDescent,
-        PerturbedDescent,
-        StochasticDescent,
-        NewtonTrustRegion,
-        Flow,
-        HessianDescent,
-        SecondGD,
-        ProjectedDescent,
-    )
-}
+_ALL = (
+    *(GradientDescent, PerturbedDescent, StochasticDescent, NewtonTrustRegion, Flow),
+    *(HessianDescent, SecondGD, ProjectedDescent),
+)
+_OURS: dict[str, type[Descent]] = {ours.kind: ours for ours in _ALL}
 _OPTAX = {"momentum": (0.05, 0.9), "nesterov": (0.05, 0.9), "lbfgs": ()}  # with the numbers they have unless told
 
 

@@ -136,12 +136,8 @@ def log_nodewise_descent(landscape: PairEnergy, candidates: jax.Array) -> Nodewi
 
     For a single neuron the best a is :math:`S(\theta)`, and then :math:`F = F_0 - S(\theta)^2/2`. Outside the balls
     :math:`\Delta S = \lambda S`, so :math:`|S|` has no local maximum there: uphill leads to a proton. Its logarithm has
-    a slope of order 1 however far away the proton is, where F itself is flat to all digits.
-
-    Parameters
-    ----------
-    landscape : with a teacher (lanes, k, d), one instance a lane, and output weights that are learned.
-    candidates : (lanes, nodes, m, d) starts to choose from, for each node.
+    a slope of order 1 however far away the proton is, where F itself is flat to all digits. Parameters as for
+    :func:`nodewise_descent`.
 
     Reference: Panigrahy et al. (2018), Theorem 17 (the algorithm is ours).
     """

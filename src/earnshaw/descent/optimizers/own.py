@@ -32,13 +32,8 @@ class Optax(Descent):
     """An optax ``GradientTransformation``, applied to every lane by itself.
 
     Line searches get what they ask for: the value, the gradient and the loss as a function (``value``, ``grad``,
-    ``value_fn``). A step costs one gradient, and one for each trial of a line search.
-
-    Attributes
-    ----------
-    name : what a record calls it: ``adam:0.01``.
-    transformation : the optimiser, with its ``init`` and ``update``.
-    digest : a hash of its definition, when it is a user's own.
+    ``value_fn``). A step costs one gradient, and one for each trial of a line search. ``name`` is what a record calls it,
+    ``adam:0.01``; ``digest`` a hash of its definition, when it is a user's own.
     """
 
     kind = "optax"
@@ -84,12 +79,8 @@ class Optax(Descent):
 class Own(Descent):
     """A user's object with ``init``, ``advance``, ``evaluations``, ``to_json`` and ``check_every``, and how to find it again.
 
-    Attributes
-    ----------
-    name : ``file.py:object`` or ``module:object`` where it was loaded from there, otherwise what its class is called.
-    descent : the object.
-    digest : a hash of the file that it was loaded from.
-    check_every : the object's own.
+    ``name`` is ``file.py:object`` or ``module:object`` where it was loaded from there, otherwise what its class is called;
+    ``digest`` is a hash of the file that it was loaded from.
     """
 
     kind = "own"
@@ -97,17 +88,13 @@ class Own(Descent):
     name: str
     descent: Any = field(repr=False)
     digest: str | None = None
-    check_every: int = 50
+    check_every: int
+    leaves_padding_alone: bool
 
     @property
     def step_length(self) -> float | None:
         """What the object says, if it does."""
         return getattr(self.descent, "step_length", None)
-
-    @property
-    def leaves_padding_alone(self) -> bool:
-        """What the object says, if it does."""
-        return getattr(self.descent, "leaves_padding_alone", False)
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
         """Return the object's state of lanes at these points."""
@@ -149,8 +136,8 @@ def own_descent(name: str, found: Any, loaded: bool = False) -> Descent:
             raise InputError(
                 f"the optimiser {name!r} has check_every {every!r}; give the number of steps between two looks"
             )
-        digest = _digest(name, found) if loaded else None
-        return Own(name=name, descent=found, digest=digest, check_every=every)
+        digest, alone = _digest(name, found) if loaded else None, getattr(found, "leaves_padding_alone", False)
+        return Own(name=name, descent=found, digest=digest, check_every=every, leaves_padding_alone=alone)
     return checked(Optax(name=name, transformation=found, digest=_digest(name, found)))
 
 

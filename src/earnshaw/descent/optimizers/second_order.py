@@ -44,12 +44,9 @@ class HessianDescent(FixedStep):
     It leaves saddles and is at home where the curvature is negative. At a minimum its steps go up again, so that it comes
     to rest nowhere: in a sweep its runs are finished by gradient descent.
 
-    Reference: Panigrahy et al. (2018), Algorithm 1 and Lemma 19.
+    ``step`` is the factor alpha, and ``printed`` asks for the sign that is printed, which goes up.
 
-    Attributes
-    ----------
-    step : the factor alpha.
-    printed : whether to use the sign that is printed, which goes up.
+    Reference: Panigrahy et al. (2018), Algorithm 1 and Lemma 19.
     """
 
     kind = "hessian-descent"
@@ -165,12 +162,9 @@ class NewtonTrustRegion(Descent):
     Where the curvature along the search direction is negative the step goes to the boundary, so that saddles repel. It
     costs one gradient a step, and the products with the Hessian that the model took.
 
-    Reference: Nocedal & Wright (2006), Algorithms 4.1 and 7.2.
+    ``radius`` is the first radius of the region, and ``max_radius`` the largest.
 
-    Attributes
-    ----------
-    radius : the first radius of the region.
-    max_radius : the largest.
+    Reference: Nocedal & Wright (2006), Algorithms 4.1 and 7.2.
     """
 
     kind = "newton-tr"
