@@ -180,7 +180,7 @@ def test_the_circle_is_the_sphere_in_the_plane():
     sphere = landscapes.landscape(Charges(units, CHARGES, 2, None, ChargeLaw("sign")))
     point = circle.join(jnp.asarray(moving)[:, None], jnp.asarray(MOVING))
     places = jnp.stack([jnp.cos(moving), jnp.sin(moving)], 1)
-    other = sphere.energy.join(places, jnp.asarray(MOVING))
+    other = sphere.join(places, jnp.asarray(MOVING))
     assert math.isclose(float(circle.value(point)), float(sphere.value(other)), rel_tol=1e-9)
     assert np.allclose(circle.gradient(point), slope_of_value(circle, point), atol=1e-12)
     tangent = jnp.stack([-jnp.sin(moving), jnp.cos(moving)], 1)
@@ -213,7 +213,7 @@ def test_on_the_sphere_lanes_and_derivatives(law):
     units = RNG.normal(size=(2, 3, 3))
     units /= np.linalg.norm(units, axis=-1, keepdims=True)
     potential, charges = law_potential(law, 3), RNG.uniform(-1, 1, (2, 3))
-    together = OnSphere(PairEnergy.among(potential, units, charges, students=2))
+    together = OnSphere.among(potential, units, charges, students=2)
     points = jnp.asarray(RNG.normal(size=(2, 2, 4)))
     found = everything(together, points)
     for i in range(2):

@@ -48,9 +48,9 @@ def test_table_2_passes_for_a_growing_error_and_fails_for_a_flat_or_large_one(mo
 @pytest.mark.slow
 def test_table_1_agrees_and_can_fail(tmp_path, monkeypatch):
     good = types.SimpleNamespace(found=lambda: 50)
-    monkeypatch.setattr(parts, "recover", lambda *_: good)
-    monkeypatch.setattr(parts, "node_minima", lambda *_: types.SimpleNamespace(found=9, at_teacher=9))
-    monkeypatch.setattr(parts, "power_descent", lambda *_: types.SimpleNamespace(ends=9, at_teacher=8))
+    monkeypatch.setattr(parts.counts, "recover", lambda *_: good)
+    monkeypatch.setattr(parts.counts, "node_minima", lambda *_: types.SimpleNamespace(found=9, at_teacher=9))
+    monkeypatch.setattr(parts.counts, "power_descent", lambda *_: types.SimpleNamespace(ends=9, at_teacher=8))
     rows = parts.table1(Reproduction(out=tmp_path, quick=True))
     assert {row.quantity for row in rows} >= {"potential_error", "converges", "potential_by_sampling"}
     assert [row.setting for row in rows if not row.ok] == ["polynomial, m=3"]
@@ -70,10 +70,10 @@ def test_theorem_parts_agree_and_can_fail(tmp_path, monkeypatch):
     assert all(row.ok for row in rows), [row for row in rows if not row.ok]
     assert (tmp_path / "potentials.svg").exists()
     far = types.SimpleNamespace(distances=np.full(8, 2.0), steps=np.full(8, 1))
-    monkeypatch.setattr(parts, "reach_one", lambda *_: far)
+    monkeypatch.setattr(parts.counts, "reach_one", lambda *_: far)
     assert not any(row.ok for row in parts.theorem12(how, ITEM))
     same = types.SimpleNamespace(difference=1e-9, speed_ratio=1.0, doubled_difference=0.0)
-    monkeypatch.setattr(parts, "compare_flows", lambda seed: same)
+    monkeypatch.setattr(parts.counts, "compare_flows", lambda seed: same)
     assert [row.ok for row in parts.theorem5(how, ITEM)] == [True, False]
 
 
@@ -81,7 +81,7 @@ def test_recovery_and_the_circle_are_counted(tmp_path, monkeypatch):
     """The counts are made up: rows and figures must say them."""
     how = Reproduction(out=tmp_path, quick=True, runs=20)
     monkeypatch.setattr(
-        parts,
+        parts.counts,
         "recover",
         lambda *_, printed=False: types.SimpleNamespace(
             found=lambda: 3 if printed else 20, steps=95.0, distances=np.array([1e-14])
@@ -91,8 +91,8 @@ def test_recovery_and_the_circle_are_counted(tmp_path, monkeypatch):
     assert all(row.ok for row in rows)
     assert {row.quantity: row.ours for row in rows} == {"log_domain_found_all": 100.0, "algorithm_3_found_all": 15.0}
     ends = types.SimpleNamespace(at_global=12, flat_pairs=8)
-    monkeypatch.setattr(parts, "circle_ends", lambda *_: ends)
-    monkeypatch.setattr(parts, "node_minima", lambda *_: types.SimpleNamespace(found=40, at_teacher=40))
+    monkeypatch.setattr(parts.counts, "circle_ends", lambda *_: ends)
+    monkeypatch.setattr(parts.counts, "node_minima", lambda *_: types.SimpleNamespace(found=40, at_teacher=40))
     rows = list(parts.lemmas_28_29(how, ITEM))
     assert all(row.ok for row in rows)
     assert [row.ours for row in rows[:2]] == [100.0, 60.0]

@@ -4,7 +4,7 @@ from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_are
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
-from earnshaw.experiments.engine import Interrupted, Threads, run
+from earnshaw.experiments.engine import Interrupted, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting
@@ -14,7 +14,7 @@ from earnshaw.experiments.summary import Summary, families
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
-__all__ = ["Interrupted", "Threads", "Work", "finished_records", "load", "run", "work_of"]
+__all__ = ["Interrupted", "Work", "finished_records", "load", "run", "work_of"]
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]

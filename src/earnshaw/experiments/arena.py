@@ -25,12 +25,7 @@ from earnshaw.store import write_json
 
 @dataclass(frozen=True)
 class Score:
-    """What one optimiser did on one problem; a line of ``earnshaw arena --json``.
-
-    ``global_interval`` is the 95% interval of the runs that reached the global minimum; medians are of what a run took
-    until its fate was clear; ``traps`` are the runs that ended in each of the arena's families of minima;
-    ``agrees_percent`` are those whose fate is that of the first optimiser's run from the same start.
-    """
+    """What one optimiser did on one problem; a line of ``earnshaw arena --json``."""
 
     optimizer: str
     sizes: dict[str, Any]
@@ -38,12 +33,12 @@ class Score:
     seed: int
     outcomes: dict[str, int]
     global_percent: float
-    global_interval: tuple[float, float]
-    median_steps: float
+    global_interval: tuple[float, float]  #: 95%, of the runs that reached the global minimum
+    median_steps: float  #: medians are of what a run took until its fate was clear
     median_gradients: float
     median_hessians: float
-    traps: tuple[int, ...]
-    agrees_percent: float
+    traps: tuple[int, ...]  #: the runs that ended in each of the arena's families of minima
+    agrees_percent: float  #: those whose fate is that of the first optimiser's run from the same start
     seconds: float
 
     def to_json(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The paper's L and G are twice our energy F: its steps are twice as long on F, an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,13 +18,16 @@ from earnshaw.descent.newton.dense import critical_points
 from earnshaw.descent.optimizers.first_order import projected_descent
 from earnshaw.descent.optimizers.nodewise import log_nodewise_descent, nodewise_descent
 from earnshaw.descent.optimizers.second_order import second_gd
+from earnshaw.experiments.dynamics import solve
 from earnshaw.landscapes import OnSphere, PairEnergy
+from earnshaw.landscapes import charges as on_circle
 from earnshaw.numerics import TOLERANCES
 from earnshaw.potentials import Hermite
-from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant
+from earnshaw.potentials.radial import AlmostYukawa, Circle, Coulomb, Variant, turned
 from earnshaw.problems.charges import random_protons, spread
 
 CANDIDATES = 200
+RADIUS = 0.5
 
 
 def instances(
@@ -52,11 +56,9 @@ class Recovery:
         return int((self.distances < within).all(1).sum())
 
 
-def recover(
-    dimension: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.5, printed: bool = False
-) -> Recovery:
+def recover(dimension: int, protons: int, factor: float, count: int, seed: int, printed: bool = False) -> Recovery:
     """Run node-wise descent in the log domain, or Algorithm 3 as printed, on random instances (Theorem 17)."""
-    places, landscape = instances(dimension, protons, factor, count, seed, radius, students=protons)
+    places, landscape = instances(dimension, protons, factor, count, seed, RADIUS, students=protons)
     candidates = spread(dimension, factor) * normals((count, protons, CANDIDATES, dimension), seed, 1)
     end = (nodewise_descent if printed else log_nodewise_descent)(landscape, jnp.asarray(candidates))
     apart = np.linalg.norm(places[:, :, None] - np.asarray(end.positions)[:, None], axis=-1)
@@ -71,33 +73,27 @@ class Reach:
     steps: np.ndarray
 
 
-def reach_one(
-    dimension: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.5, step: float = 0.2
-) -> Reach:
+def reach_one(dimension: int, protons: int, factor: float, count: int, seed: int, step: float = 0.2) -> Reach:
     """Run Algorithm 2 on G = L + |a|^2, started as in Lemma 22: one electron at 0 with its best charge (Theorem 12)."""
-    places, landscape = instances(dimension, protons, factor, count, seed, radius, students=protons, regularisation=1.0)
+    places, landscape = instances(dimension, protons, factor, count, seed, RADIUS, students=protons, regularisation=1.0)
     positions = spread(dimension, factor) * normals((count, protons, dimension), seed, 2)
     positions[:, 0] = 0.0
     moving = np.zeros((count, protons))
     moving[:, 0] = 0.5 * np.asarray(landscape.field(jnp.zeros((count, 1, dimension)))[0])[:, 0]
     start = landscape.join(jnp.asarray(positions), jnp.asarray(moving))
-    end = second_gd(
-        landscape, start, max_steps=100_000, step=2 * step, gradient_threshold=0.5e-6, curvature_threshold=0.5e-6
-    )
+    limits = {"gradient_threshold": 0.5e-6, "curvature_threshold": 0.5e-6}
+    end = second_gd(landscape, start, max_steps=100_000, step=2 * step, **limits)
     apart = np.linalg.norm(np.asarray(end.point)[:, :, None, :-1] - places[:, None], axis=-1)
     return Reach(apart.min((1, 2)), np.asarray(end.steps))
 
 
 @dataclass(frozen=True)
 class Saddles:
-    """Critical points of G with every electron in empty space: how many, the worst error of the trace, and the curvature.
+    """Critical points of G with every electron in empty space."""
 
-    ``trace_error`` is relative to :math:`-2(1 + \\rho)\\lambda a_i^2`; ``curvature`` (found,) the least eigenvalues.
-    """
-
-    found: int
-    trace_error: float
-    curvature: np.ndarray
+    found: int  #: how many
+    trace_error: float  #: the worst error of the trace, relative to :math:`-2(1 + \rho)\lambda a_i^2`
+    curvature: np.ndarray  #: (found,) the least eigenvalues
 
 
 def saddles(
@@ -105,9 +101,8 @@ def saddles(
 ) -> Saddles:
     """Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11)."""
     d = 3
-    places, landscape = instances(
-        d, protons, factor, count, seed, radius, students=electrons, regularisation=regularisation
-    )
+    electron = {"students": electrons, "regularisation": regularisation}
+    places, landscape = instances(d, protons, factor, count, seed, radius, **electron)
     start = np.empty((count, electrons, d))
     for lane in range(count):
         rng = np.random.default_rng([seed, lane, 3])
@@ -159,11 +154,11 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
     charges = np.stack([np.random.default_rng([seed, lane, 7]).uniform(-1, 1, dimension) for lane in range(count)])
     start = normals((count, 1, dimension), seed, 8)
     start /= np.linalg.norm(start, axis=-1, keepdims=True)
-    energy = PairEnergy.among(Hermite(degree), bases, charges, students=1)
+    energy = OnSphere.among(Hermite(degree), bases, charges, students=1)
     point = energy.join(jnp.asarray(start), energy.field(jnp.asarray(start))[0])
     cosines, there = np.zeros(count), np.zeros(count, dtype=bool)
     for _ in range(20):
-        point = projected_descent(OnSphere(energy), point, steps=10_000, step=0.2)
+        point = projected_descent(energy, point, steps=10_000, step=0.2)
         cosines = np.abs(np.einsum("nd,nkd->nk", np.asarray(point)[:, 0, :-1], bases)).max(1)
         there = cosines > 1 - TOLERANCES.at_teacher
         if there.all():
@@ -173,43 +168,15 @@ def power_descent(degree: int, count: int, seed: int, dimension: int = 5) -> Pow
 
 @dataclass(frozen=True)
 class Flows:
-    """Theorem 5: gradient flow on L/2 beside the dynamics of charges, each integrated on its own.
+    """Theorem 5: gradient flow on L/2 beside the dynamics of charges, each integrated on its own."""
 
-    ``difference`` is their largest distance, at 50 times, for the dynamics under Phi, ``doubled_difference`` that under
-    2 Phi; ``speed_ratio`` is the speed under 2 Phi over that of the flow, at the start.
-    """
-
-    difference: float
-    doubled_difference: float
-    speed_ratio: float
-
-
-def integrate(
-    velocity: Callable[[jax.Array], jax.Array], start: jax.Array, times: jax.Array, tolerance: float = 1e-11
-) -> jax.Array:
-    """Return the solution (times, *shape) of an autonomous equation."""
-    import diffrax
-
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(lambda t, y, args: velocity(y)),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=times[-1],
-        dt0=None,
-        y0=start,
-        saveat=diffrax.SaveAt(ts=times),
-        stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=tolerance),
-        max_steps=100_000,
-    )
-    assert solution.ys is not None
-    return solution.ys
+    difference: float  #: their largest distance, at 50 times, for the dynamics under Phi
+    doubled_difference: float  #: that under 2 Phi
+    speed_ratio: float  #: the speed under 2 Phi over that of the flow, at the start
 
 
 def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float = 20.0) -> Flows:
-    """Integrate both for random charges under the smooth variant S, and compare.
-
-    The flow takes the gradient of F = L/2 by automatic differentiation of the loss; the dynamics add up pair forces.
-    """
+    """Integrate both for random charges under the smooth variant S, and compare."""
     d = 3
     places, charges = random_protons(d, protons, 0.25, seed)
     moving = np.random.default_rng([seed, 0, 10]).uniform(-1, 1, electrons)
@@ -218,11 +185,118 @@ def compare_flows(seed: int, electrons: int = 3, protons: int = 4, until: float 
     landscape = PairEnergy.among(potential, places, charges, student_output_weights=-moving)
     times, start = jnp.linspace(0.0, until, 50), jnp.asarray(start)
 
-    def downhill(x: jax.Array) -> jax.Array:
+    def downhill(
+        x: jax.Array,
+    ) -> jax.Array:  # by automatic differentiation of the loss; the dynamics add up pair forces
         return -jax.grad(landscape.value)(x)
 
-    flow = jax.jit(lambda x: integrate(downhill, x, times))(start)
-    charges_move = jax.jit(lambda x, factor: integrate(lambda y: factor * landscape.velocity(y), x, times))
+    def path(velocity: Callable[[jax.Array], jax.Array], start: jax.Array) -> jax.Array:
+        import diffrax
+
+        return solve(velocity, start, 0.0, times[-1], 1e-11, 100_000, saveat=diffrax.SaveAt(ts=times)).ys
+
+    flow = jax.jit(lambda x: path(downhill, x))(start)
+    charges_move = jax.jit(lambda x, factor: path(lambda y: factor * landscape.velocity(y), x))
     single, double = charges_move(start, 1.0), charges_move(start, 2.0)
     ratio = jnp.linalg.norm(2 * landscape.velocity(start)) / jnp.linalg.norm(downhill(start))
     return Flows(float(jnp.abs(flow - single).max()), float(jnp.abs(flow - double).max()), float(ratio))
+
+
+# ---- sign neurons on the circle: where descent ends, and what the ends look like -----------------------------------------
+
+
+@dataclass(frozen=True)
+class CircleEnds:
+    """The ends of gradient descent of k electrons among k protons, all of charge 1."""
+
+    runs: int
+    at_global: int  #: those with an electron on every proton
+    #: those where some electrons are on protons and the rest opposite each other in pairs: no electron can go down alone,
+    #: and a pair that turns together changes nothing
+    flat_pairs: int
+
+
+def circle_ends(protons: int, runs: int, seed: int, step: float = 4e-3, steps: int = 2500) -> CircleEnds:
+    """Run Algorithm 4 with fixed charges on the circle, then with a tenth and a hundredth of the step (Lemma 28)."""
+    rngs = [np.random.default_rng([seed, lane, protons]) for lane in range(runs)]
+    fixed, start = np.stack([rng.uniform(-math.pi, math.pi, (2, protons)) for rng in rngs], 1)
+    energy = _energy(fixed)
+    point = projected_descent(energy, jnp.asarray(start)[..., None], steps=steps, step=2 * step)
+    for shorter in (10, 100):
+        point = projected_descent(energy, point, steps=steps // 4, step=2 * step / shorter)
+    ends = np.asarray(point)[..., 0]
+    reach = 4 / math.pi * step / 100 * 2 * protons + TOLERANCES.circle_reach  # how far the last steps go to and fro
+    explained = [_explain(ends[lane], fixed[lane], reach) for lane in range(runs)]
+    paired = [lane for lane, found in enumerate(explained) if found is not None and found[0]]
+    at_global = sum(found is not None and not found[0] for found in explained)
+    flat = _flat_among(fixed[paired], [explained[lane] for lane in paired]) if paired else 0
+    return CircleEnds(runs, at_global, flat)
+
+
+def _energy(protons: np.ndarray) -> PairEnergy:
+    """Return the energy of as many electrons as protons, at angles (..., k), all with output weight 1."""
+    ones = np.ones(protons.shape[-1])
+    return PairEnergy.among(Circle(), protons[..., None], ones, student_output_weights=ones)
+
+
+def _gap(first: float, second: float) -> float:
+    return abs((first - second + math.pi) % (2 * math.pi) - math.pi)
+
+
+def _explain(
+    electrons: np.ndarray, protons: np.ndarray, reach: float
+) -> tuple[list[tuple[int, int]], np.ndarray] | None:
+    """Return antipodal pairs and exact angles if every electron is on a proton of its own or opposite another electron."""
+
+    def search(left: list[int], free: list[int]) -> tuple[list[tuple[int, int]], dict[int, float]] | None:
+        if not left:
+            return [], {}
+        first, rest = left[0], left[1:]
+        angle = electrons[first]
+        for j in free:
+            if _gap(angle, protons[j]) < reach and (deeper := search(rest, [other for other in free if other != j])):
+                return deeper[0], deeper[1] | {first: protons[j]}
+        for second in rest:
+            opposite = _gap(angle, electrons[second] + math.pi) < 2 * reach
+            if opposite and (deeper := search([other for other in rest if other != second], free)):
+                return [*deeper[0], (first, second)], deeper[1] | {first: angle, second: angle + math.pi}
+        return None
+
+    found = search(list(range(len(electrons))), list(range(len(protons))))
+    return found and (found[0], np.array([found[1][i] for i in range(len(electrons))]))
+
+
+def _flat_among(protons: np.ndarray, ends: list, turn: float = 1e-6) -> int:
+    """Count the ends where no electron goes down by a small move, and where turning a pair together changes nothing."""
+    lanes, k = protons.shape
+    alone = np.concatenate([turn * np.eye(k), -turn * np.eye(k)])
+    moves = np.zeros((lanes, 1 + 2 * k + 2 * (k // 2), k))
+    moves[:, 1 : 1 + 2 * k] = alone
+    for lane, (pairs, _) in enumerate(ends):
+        for index, pair in enumerate(pairs):
+            moves[lane, 1 + 2 * k + 2 * index, list(pair)] = turn
+            moves[lane, 2 + 2 * k + 2 * index, list(pair)] = -turn
+    angles = np.stack([snapped for _, snapped in ends])[:, None] + moves
+    values = np.asarray(_energy(protons[:, None]).value(jnp.asarray(angles)[..., None]))
+    rise = values - values[:, :1]
+    flat, none = np.abs(rise[:, 1 + 2 * k :]) < TOLERANCES.circle_rise, rise >= -TOLERANCES.circle_rise
+    return int((none.all(1) & flat.all(1)).sum())
+
+
+@dataclass(frozen=True)
+class NodeMinima:
+    """The local minima of the loss of one neuron on the circle: how many, and how many are at plus or minus a w_j."""
+
+    found: int
+    at_teacher: int
+
+
+def node_minima(instances: int, protons: int, seed: int) -> NodeMinima:
+    """List all local minima for random output weights, on a fine grid (Lemma 29)."""
+    rngs = [np.random.default_rng([seed, lane, 100 + protons]) for lane in range(instances)]
+    angles = np.stack([rng.uniform(-math.pi, math.pi, protons) for rng in rngs])
+    charges = np.stack([rng.uniform(-1, 1, protons) for rng in rngs])
+    places, minima = on_circle.node_minima(PairEnergy.among(Circle(), angles[..., None], charges, students=1))
+    distance = jnp.abs(turned(2 * (places[..., None] - angles[..., None, :]))).min(-1) / 2
+    at_teacher = np.asarray(minima & (distance < TOLERANCES.circle_rise))
+    return NodeMinima(int(np.asarray(minima).sum()), int(at_teacher.sum()))

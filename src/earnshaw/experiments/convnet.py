@@ -51,20 +51,17 @@ def best_of_four(problems: Sequence[ConvNet], seed: int = 0, step: float = 0.1) 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """What matters of runs at the steps ``step`` (moments,); the other arrays are (moments, lanes).
-
-    ``supplement`` is pi minus the angle, ``product`` a . a*, ``total`` the sum of a, ``length`` |v|.
-    """
+    """What matters of runs, moment by moment; arrays are (moments, lanes)."""
 
     landscape: ConvNetLandscape
     step_length: float
-    step: NDArray[np.int64]
+    step: NDArray[np.int64]  #: (moments,)
     value: Array
     angle: Array
-    supplement: Array
-    product: Array
-    total: Array
-    length: Array
+    supplement: Array  #: pi minus the angle
+    product: Array  #: a . a*
+    total: Array  #: the sum of a
+    length: Array  #: |v|
 
     @property
     def spurious(self) -> NDArray[np.bool_]:
@@ -101,18 +98,14 @@ def _follow(
 
 @dataclass(frozen=True)
 class Phases:
-    r"""The two phases of one run (Theorem 3.1).
+    """The two phases of one run (Theorem 3.1); None for a step that is not reached."""
 
-    ``first`` is the step T1 at which :math:`\cos\varphi \ge 1/2` and :math:`a\cdot a^* \ge W|a^*|^2/2` for the first
-    time, and ``second`` the step T2 at which the loss is below :math:`10^{-10} W^2|a^*|^2`; None when it is not reached.
-    ``rate`` is the factor per step by which the loss falls at the end of the second phase, ``expected`` the factor
-    :math:`(1 - \eta\lambda)^2` of the smallest curvature at the global minimum,
-    :math:`\lambda = \min((\pi - 1)/2\pi,\ W^2|a^*|^2/2|v|^2)`.
-    """
-
+    #: the step T1 at which :math:`\cos\varphi \ge 1/2` and :math:`a\cdot a^* \ge W|a^*|^2/2` for the first time
     first: int | None
-    second: int | None
-    rate: float | None
+    second: int | None  #: the step T2 at which the loss is below :math:`10^{-10} W^2|a^*|^2`
+    rate: float | None  #: the factor per step by which the loss falls at the end of the second phase
+    #: the factor :math:`(1 - \eta\lambda)^2` of the smallest curvature at the global minimum,
+    #: :math:`\lambda = \min((\pi - 1)/2\pi,\ W^2|a^*|^2/2|v|^2)`
     expected: float
 
 
@@ -136,16 +129,12 @@ def _lane(run: Trajectory, name: str, lane: int) -> float:
 
 @dataclass(frozen=True)
 class Monitor:
-    """One lemma along one run recorded at every step.
-
-    ``steps`` counts the steps at which its hypotheses hold; ``failed`` is the first step after which its conclusion does
-    not, whatever the hypotheses; ``violated`` the first at which it fails although they hold: a violation.
-    """
+    """One lemma along one run recorded at every step."""
 
     lemma: str
-    steps: int
-    failed: int | None
-    violated: int | None
+    steps: int  #: at how many steps its hypotheses hold
+    failed: int | None  #: the first step after which its conclusion does not, whatever the hypotheses
+    violated: int | None  #: the first at which it fails although they hold: a violation
 
 
 def monitors(run: Trajectory, lane: int = 0) -> tuple[Monitor, ...]:
@@ -162,7 +151,7 @@ def monitors(run: Trajectory, lane: int = 0) -> tuple[Monitor, ...]:
     total = run.total[:, lane] * _lane(run, "total", lane)
     pull = norm * run.supplement[:, lane] * product / (2 * math.pi * length**2)
     sine, cosine = np.sin(angle) ** 2, np.cos(angle)
-    short = eta < 2 * math.pi / (_lane(run, "patches", lane) + math.pi - 1)
+    short = eta < 2 * math.pi / _lane(run, "kappa", lane)
     positive, below = product > 0, total <= aim * (1 + ROUNDING)
     lemmas = {  # (hypotheses before the step, conclusion after it)
         "4.2: the angle does not grow": (positive[:-1], angle[1:] <= angle[:-1] + ROUNDING),
@@ -185,13 +174,11 @@ def _first(run: Trajectory, mask: NDArray[np.bool_]) -> int | None:
 
 @dataclass(frozen=True)
 class Hypotheses:
-    r"""Which theorem speaks of a start, lane by lane.
+    """Which theorem speaks of a start, lane by lane."""
 
-    ``towards_global``: Theorem 3.1, :math:`a\cdot a^* > 0,\ |1\cdot a| \le |S| W,\ \varphi < \pi/2`.
-    ``towards_spurious``: Theorem 3.3, :math:`a\cdot a^* < 0,\ |1\cdot a| \le |S| W,\ g \le 1 - 2S^2/|a^*|^2`.
-    """
-
+    #: Theorem 3.1, :math:`a\cdot a^* > 0,\ |1\cdot a| \le |S| W,\ \varphi < \pi/2`
     towards_global: NDArray[np.bool_]
+    #: Theorem 3.3, :math:`a\cdot a^* < 0,\ |1\cdot a| \le |S| W,\ g \le 1 - 2S^2/|a^*|^2`
     towards_spurious: NDArray[np.bool_]
 
 

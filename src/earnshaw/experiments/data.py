@@ -55,9 +55,8 @@ def _from_csv(path: Path) -> Rows:
     table = np.empty((len(lines), width))
     for index, (number, row) in enumerate(lines):
         if len(row) != width:
-            raise InputError(
-                f"line {number} of {path} has {len(row)} columns where the first has {width}; make them equal"
-            )
+            found = f"line {number} of {path} has {len(row)} columns where the first has {width}"
+            raise InputError(f"{found}; make them equal")
         for column, text in enumerate(row):
             where, value = f"line {number}, column {column + 1} of {path}", _number(text)
             if text.strip().lower() in ("", "na", "nan", "null", "none", "?"):

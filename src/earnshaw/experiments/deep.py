@@ -13,33 +13,27 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Piece, Progress, Work, finished_records, quiet
+from earnshaw.experiments.work import Context, Piece, Progress, Work, finished, quiet
 from earnshaw.landscapes import deep
 from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import DeepTanh, problem_from_json
 from earnshaw.records import decode, encode, pack, unpack
-from earnshaw.store import Arrays, read_sealed
+from earnshaw.store import Arrays
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeepTraining:
-    """How students are trained: Adam on fresh samples, for so many teachers at once.
+    """How students are trained: Adam on fresh samples, for so many teachers at once."""
 
-    Each of the random ``teachers`` has its own student, which takes ``steps`` of Adam at this ``rate``, times ``last`` for
-    the last fifth of them, with ``samples`` fresh inputs each, of the same ``dimension`` for every width. Students start
-    from N(0, 1), ``balanced`` ones from N(0, 1/inputs). ``records`` times on the way the error is measured on ``tests``
-    fresh inputs.
-    """
-
-    teachers: int = 16
-    steps: int = 8000
-    samples: int = 128
+    teachers: int = 16  #: random teachers, each with a student of its own
+    steps: int = 8000  #: of Adam, for each student
+    samples: int = 128  #: fresh inputs of each step
     rate: float = 1e-2
-    last: float = 1.0
-    dimension: int = 10
-    balanced: bool = False
-    tests: int = 4096
-    records: int = 20
+    last: float = 1.0  #: the factor of the rate for the last fifth of the steps
+    dimension: int = 10  #: of the inputs, the same for every width
+    balanced: bool = False  #: whether students start from N(0, 1/inputs), not from N(0, 1)
+    tests: int = 4096  #: fresh inputs on which the error is measured
+    records: int = 20  #: how many times on the way it is
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -122,7 +116,7 @@ class DeepGrid(Work):
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> list[DeepResult]:
         """Return the finished depths and widths of a folder."""
-        return [unpack(DeepResult, read_sealed(folder / f"{name}.npz")[0]) for name in finished_records(folder)]
+        return [unpack(DeepResult, done.arrays) for done in finished(folder)]
 
 
 def train_grid(
@@ -130,15 +124,13 @@ def train_grid(
 ) -> list[DeepResult]:
     """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
     grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
-    done = run(grid, out, workers=1, progress=progress)
-    return [unpack(DeepResult, done[network.name].arrays()) for network in grid.settings]
+    return [unpack(DeepResult, done.arrays) for done in run(grid, out, workers=1, progress=progress).values()]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the inputs of a stretch of steps (steps, teachers, samples, d) and those of its test (teachers, tests, d).
 
-    Drawn by NumPy: JAX's generator takes longer to compile than most students to train. A lane's inputs depend on the
-    seed, the lane and the stretch alone, and are the same on every device.
+    Drawn by NumPy, whose generator need not be compiled; a function of the seed, the lane and the stretch, on any device.
     """
     steps, d = training.steps // training.records, network.dimension
     inputs = np.empty((steps, training.teachers, training.samples, d), network.dtype)

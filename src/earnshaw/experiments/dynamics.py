@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -26,18 +27,14 @@ from earnshaw.store import Arrays
 
 @dataclass(frozen=True, kw_only=True)
 class Integration:
-    """How the equations are solved, and which times are stored: 0, and others spaced geometrically from ``first`` on.
-
-    An electron within ``capture`` of a proton that attracts it has reached it, and stays there. ``tolerance`` is the
-    relative and absolute error allowed in each step, ``max_steps`` the most steps between two captures.
-    """
+    """How the equations are solved, and which times are stored: 0, and others spaced geometrically from ``first`` on."""
 
     until: float = 1e5
     first: float = 1e-3
     stored: int = 1000
-    capture: float = 1e-3
-    tolerance: float = 1e-9
-    max_steps: int = 200_000
+    capture: float = 1e-3  #: an electron as near as this to a proton that attracts it has reached it, and stays there
+    tolerance: float = 1e-9  #: the relative and absolute error allowed in each step
+    max_steps: int = 200_000  #: the most steps between two captures
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -66,22 +63,15 @@ class Capture:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """The motion of the electrons.
-
-    Attributes
-    ----------
-    times, positions : (T,) and (T, n, d), the captures' times included.
-    energies : (T,), the loss L = 2 F along the way; NaN once a pair touches under an unbounded law.
-    captures : who reached whom, in order.
-    worst_pull : the largest force by other charges on an electron that sits on its proton, as a share of what holds it
-        there (the slope of the cone); below 1 it stays.
-    """
+    """The motion of the electrons."""
 
     problem: Charges
-    times: np.ndarray
-    positions: np.ndarray
-    energies: np.ndarray
-    captures: tuple[Capture, ...]
+    times: np.ndarray  #: (T,), the captures' times included
+    positions: np.ndarray  #: (T, n, d)
+    energies: np.ndarray  #: (T,), the loss L = 2 F along the way; NaN once a pair touches under an unbounded law
+    captures: tuple[Capture, ...]  #: who reached whom, in order
+    #: the largest force by other charges on an electron that sits on its proton, as a share of what holds it there (the
+    #: slope of the cone); below 1 it stays
     worst_pull: float
 
     def to_json(self) -> dict[str, Any]:
@@ -151,10 +141,8 @@ class Motion(Work):
             stretch = context.keep(len(captures), stretch_on)
             end, last = float(stretch["end"]), stretch["last"]
             if not (np.isfinite(end) and np.isfinite(last).all()):
-                raise InputError(
-                    f"the equations could not be solved beyond time {begin:g} with {integration.max_steps} steps; "
-                    "allow more steps, a larger tolerance or an earlier end"
-                )
+                failed = f"could not be solved beyond time {begin:g} with {integration.max_steps} steps"
+                raise InputError(f"the equations {failed}; allow more steps, a larger tolerance or an earlier end")
             keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
             distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
             electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
@@ -181,6 +169,17 @@ def _finite(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
+def solve(velocity: Callable, start: Any, begin: Any, end: Any, tolerance: float, max_steps: int, **more: Any) -> Any:
+    """Return diffrax's solution of an autonomous equation; ``tolerance`` is the relative and absolute error of a step."""
+    import diffrax
+
+    term, accuracy = diffrax.ODETerm(lambda t, y, args: velocity(y)), diffrax.PIDController(tolerance, tolerance)
+    times = {"t0": begin, "t1": end, "dt0": None}
+    return diffrax.diffeqsolve(
+        term, diffrax.Tsit5(), y0=start, stepsize_controller=accuracy, max_steps=max_steps, **times, **more
+    )
+
+
 @functools.partial(jax.jit, static_argnames="integration")
 def _segment(
     landscape: PairEnergy,
@@ -197,7 +196,7 @@ def _segment(
     import diffrax
     import optimistix
 
-    def velocity(_: Any, positions: jax.Array, __: Any) -> jax.Array:
+    def velocity(positions: jax.Array) -> jax.Array:
         return jnp.where(free[:, None], landscape.velocity(positions), 0.0)
 
     def gap(t: Any, y: jax.Array, args: Any, **_: Any) -> jax.Array:
@@ -205,20 +204,12 @@ def _segment(
         return jnp.min(jnp.where(open_, distance, jnp.inf)) - integration.capture
 
     times = jnp.clip(jnp.asarray(integration.times), begin, integration.until)
-    solution = diffrax.diffeqsolve(
-        diffrax.ODETerm(velocity),
-        diffrax.Tsit5(),
-        t0=begin,
-        t1=integration.until,
-        dt0=None,
-        y0=start,
-        saveat=diffrax.SaveAt(subs=[diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)]),
-        stepsize_controller=diffrax.PIDController(rtol=integration.tolerance, atol=integration.tolerance),
-        max_steps=integration.max_steps,
-        event=diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect")),
-        throw=False,
-    )
-    (times, (end,)), (positions, (last,)) = solution.ts, solution.ys  # type: ignore[misc]
+    saveat = diffrax.SaveAt(subs=[diffrax.SubSaveAt(ts=times), diffrax.SubSaveAt(t1=True)])
+    event = diffrax.Event(gap, optimistix.Bisection(1e-10, 1e-10, flip="detect"))
+    options = {"saveat": saveat, "event": event, "throw": False}
+    until, tolerance, most = integration.until, integration.tolerance, integration.max_steps
+    solution = solve(velocity, start, begin, until, tolerance, most, **options)
+    (times, (end,)), (positions, (last,)) = solution.ts, solution.ys
     return {"times": times, "positions": positions, "end": end, "last": last}
 
 
@@ -235,7 +226,7 @@ def dynamics(
     interrupted one stopped.
     """
     motion = Motion(problem, start, integration or Integration())
-    return unpack(Trajectory, run(motion, out, workers=1, progress=progress)["trajectory"].arrays())
+    return unpack(Trajectory, run(motion, out, workers=1, progress=progress)["trajectory"].arrays)
 
 
 def _worst_pull(landscape: PairEnergy, times: np.ndarray, positions: np.ndarray, captures: list[Capture]) -> float:

@@ -11,16 +11,15 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
-from typing import Any
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet, record_of
+from earnshaw.experiments.work import Context, Done, Finished, Piece, Progress, Work, quiet, record_of
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, read_sealed, write_json
+from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 Span = tuple[float, float]
@@ -31,86 +30,34 @@ class Interrupted(Exception):
     """The work was stopped; a folder can be resumed."""
 
 
-@dataclass(frozen=True)
-class Threads:
-    """Worker threads of this process, one for each core unless told otherwise; XLA and BLAS let go of Python meanwhile."""
-
-    workers: int | None = None
-    stop: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Check the number of workers."""
-        if self.workers is not None and not (isinstance(self.workers, Integral) and self.workers >= 1):
-            raise InputError(f"{self.workers!r} workers were asked for; use at least 1")
-
-    @property
-    def count(self) -> int:
-        """The number of worker threads."""
-        return self.workers or cores()
-
-    def run(
-        self, compute: Callable[[Piece], Timed], pieces: Sequence[Piece], done: Callable[[Piece, Timed], None]
-    ) -> None:
-        """Compute all pieces; ``done`` is called in this thread for each as it comes.
-
-        Ctrl-C, or an error, stops the others and is raised, the former as :class:`Interrupted`.
-        """
-        with one_blas_thread(), ThreadPoolExecutor(self.count) as pool:
-            try:
-                futures: dict[Future[Timed], Piece] = {pool.submit(compute, piece): piece for piece in pieces}
-                while futures:
-                    ready, _ = wait(futures, return_when=FIRST_COMPLETED)
-                    for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
-                        done(futures.pop(future), future.result())
-            except BaseException as error:
-                self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
-                if isinstance(error, KeyboardInterrupt):
-                    raise Interrupted from error
-                raise
-
-
-@dataclass(frozen=True)
-class Done:
-    """A finished setting: its record, its files, and the wall time in which some worker computed it, or compiled for it.
-
-    ``files`` are arrays, by part, where nothing was written, and the beginning of the files' paths otherwise.
-    """
-
-    record: dict[str, Any]
-    files: Mapping[str, Arrays] | Path = field(repr=False)
-    seconds: float
-    compile_seconds: float
-
-    def arrays(self, part: str = "") -> Arrays:
-        """Return the arrays of its result, or of another part of it."""
-        return read_sealed(Path(f"{self.files}{part}.npz"))[0] if isinstance(self.files, Path) else self.files[part]
-
-
 def run(
     work: Work, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes. Settings and
-    runs that a folder already has are not computed again; without ``out`` nothing is written.
+    runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
+    for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
     """
-    executor = Threads(workers)
+    if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
+        raise InputError(f"{workers!r} workers were asked for; use at least 1")
+    workers = workers or cores()
     if out is None:
-        return _Run(work, None, executor, progress).run()
+        return _Run(work, None, workers, progress).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, executor, progress).run()
+        return _Run(work, folder, workers, progress).run()
 
 
 class _Run:
     """One call of :func:`run`."""
 
-    def __init__(self, work: Work, folder: RunFolder | None, executor: Threads, progress: Progress) -> None:
-        self.work, self.folder, self.executor, self.progress = work, folder, executor, progress
+    def __init__(self, work: Work, folder: RunFolder | None, workers: int, progress: Progress) -> None:
+        self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
+        self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
-        self.times = Times(folder, executor.count)
+        self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
@@ -119,34 +66,49 @@ class _Run:
 
     def run(self) -> dict[str, Done]:
         """Compute what is missing and finish every setting."""
-        pieces = {name: self.work.pieces(name) for name in self.runs}
-        self.total = sum(piece.weight for some in pieces.values() for piece in some) or 1.0
-        for name, some in pieces.items():
+        self.pieces = {name: self.work.pieces(name) for name in self.runs}
+        self.total = sum(piece.weight for some in self.pieces.values() for piece in some) or 1.0
+        for name, some in self.pieces.items():
             self._look(name, some)
-        unfinished = {name: some for name, some in pieces.items() if name not in self.results}
+        unfinished = {name: some for name, some in self.pieces.items() if name not in self.results}
         missing = {name: [piece for piece in some if piece not in self.stored] for name, some in unfinished.items()}
         self.left = sum(piece.weight for some in missing.values() for piece in some)
         self.progress(1 - self.left / self.total, "")
-        waiting = {name: len(some) for name, some in missing.items()}
-        for name, count in waiting.items():
+        self.waiting = {name: len(some) for name, some in missing.items()}
+        for name, count in self.waiting.items():
             if not count:
-                self._finish(name, pieces[name])
-
-        def done(piece: Piece, timed: Timed) -> None:
-            if self.folder is not None:
-                self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
-            self.stored[piece] = timed.arrays if self.folder is None else None
-            self.times.add(piece.setting, timed)
-            self.inside.pop(piece, None)
-            self.left -= piece.weight
-            waiting[piece.setting] -= 1
-            if not waiting[piece.setting]:
-                self._finish(piece.setting, pieces[piece.setting])
-            self._report(piece.setting)
-
-        self.executor.run(self._compute, in_turn(missing, self.executor.count), done)
+                self._finish(name)
+        self._compute_all(in_turn(missing, self.workers))
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
-        return {name: Done(self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
+        return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
+
+    def _compute_all(self, pieces: Sequence[Piece]) -> None:
+        """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
+        with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:
+            try:
+                futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
+                while futures:
+                    ready, _ = wait(futures, return_when=FIRST_COMPLETED)
+                    for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
+                        self._take(futures.pop(future), future.result())
+            except BaseException as error:
+                self.stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                if isinstance(error, KeyboardInterrupt):
+                    raise Interrupted from error
+                raise
+
+    def _take(self, piece: Piece, timed: Timed) -> None:
+        if self.folder is not None:
+            self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
+        self.stored[piece] = timed.arrays if self.folder is None else None
+        self.times.add(piece.setting, timed)
+        self.inside.pop(piece, None)
+        self.left -= piece.weight
+        self.waiting[piece.setting] -= 1
+        if not self.waiting[piece.setting]:
+            self._finish(piece.setting)
+        self._report(piece.setting)
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
@@ -182,7 +144,7 @@ class _Run:
             return found
 
         begin, before = time.perf_counter(), len(compilations())
-        arrays = self.work.compute(piece, Context(self.executor.stop.is_set, inside, keep))
+        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, keep))
         return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
 
     def _report(self, what: str) -> None:
@@ -198,8 +160,9 @@ class _Run:
             raise InputError(f"a piece of {piece.setting} vanished from its folder; run the same command again")
         return arrays
 
-    def _finish(self, name: str, pieces: list[Piece]) -> None:
+    def _finish(self, name: str) -> None:
         """Join a setting's pieces into its result files, then drop the pieces."""
+        pieces = self.pieces[name]
         finished = self.work.finish(name, [self._fetch(piece) for piece in pieces])
         record = {**finished.record, "runs": self.runs[name], "files": list(finished.files)}
         self.results[name] = Finished(record, finished.files if self.folder is None else {})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import asdict, dataclass
-from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,14 +31,8 @@ from earnshaw.store import Arrays, write_bytes, write_npz
 Array = NDArray[np.float64]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
 TOO_LONG = 100
+BEGINNINGS = ("tensor", "random")
 TRACE_EVERY = 10
-
-
-class Begin(Enum):
-    """Where the fit starts; the value is the sentence."""
-
-    TENSOR = "from moments of the data, by the tensor method"
-    RANDOM = "from several random points, of which the best end is kept"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +41,7 @@ class FitPlan:
 
     neurons: int
     activation: str = "sigmoid"
-    begin: Begin = Begin.TENSOR
+    begin: str = "tensor"
     starts: int = 10
     step: float | None = None
     max_steps: int = 300
@@ -75,35 +68,24 @@ class Curve:
 
 @dataclass(frozen=True)
 class Fit:
-    """The fitted network and what is known of it.
-
-    Attributes
-    ----------
-    weights, start : (K, d) arrays, the end and where it came from.
-    value, gradient_norm : the risk and its gradient's norm at the end.
-    spectrum : the Hessian's eigenvalues there, ascending.
-    outcome : CONVERGED at a strict minimum, GLOBAL where the risk is 0, UNDECIDED when the weights were still moving.
-    ends : (starts,) array, the risk at the end of each start.
-    proved : what is proved of the risk around the end, by a certificate that the checker has accepted; None when nothing
-        is, and ``reason`` says why.
-    certificate : that certificate, as text.
-    step : the step of gradient descent that was used.
-    """
+    """The fitted network and what is known of it."""
 
     plan: FitPlan
     samples: int
-    weights: Array
-    start: Array
-    value: float
-    gradient_norm: float
-    spectrum: Array
-    outcome: Outcome
-    ends: Array
+    weights: Array  #: (K, d), the end
+    start: Array  #: (K, d), where it came from
+    value: float  #: the risk at the end
+    gradient_norm: float  #: its gradient's norm there
+    spectrum: Array  #: the Hessian's eigenvalues there, ascending
+    outcome: (
+        Outcome  #: CONVERGED at a strict minimum, GLOBAL where the risk is 0, UNDECIDED when weights were still moving
+    )
+    ends: Array  #: (starts,), the risk at the end of each start
     curve: Curve
-    step: float
-    proved: ConvexityClaim | None = None
-    reason: str = ""
-    certificate: str | None = None
+    step: float  #: the step of gradient descent that was used
+    proved: ConvexityClaim | None = None  #: what is proved of the risk around the end, as the checker has accepted it
+    reason: str = ""  #: why nothing is proved
+    certificate: str | None = None  #: the certificate of what is proved, as text
 
     @property
     def isolated(self) -> bool:
@@ -116,7 +98,7 @@ class Fit:
         return {
             "neurons": plan.neurons,
             "activation": str(plan.activation),
-            "start": plan.begin.name.lower(),
+            "start": plan.begin,
             "starts": len(self.ends),
             "max_steps": plan.max_steps,
             "seed": plan.seed,
@@ -168,10 +150,9 @@ class Fitting(Work):
         safe = safe_step(risk, starts)
         step = safe if plan.step is None else plan.step
         if step > TOO_LONG * safe:
-            raise InputError(
-                f"the step {step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g}), "
-                "and gradient descent would only jump about; use a smaller --step, or none"
-            )
+            long = f"{step:.3g} is more than {TOO_LONG} times one over the largest curvature at the start ({safe:.3g})"
+            use = "and gradient descent would only jump about; use a smaller --step, or none"
+            raise InputError(f"the step {long}, {use}")
         ends, trace = descend_risk(near, risk, plan, step, starts)
         values = np.array([end.value for end in ends])
         best = int(np.argmin(values))
@@ -209,17 +190,14 @@ def fit(
     ----------
     x, y : (n, d) and (n,) arrays, memory-mapped ones included; or rows that are both
     neurons, activation : the network: K, and a function with values in [0, 1]
-    start : ``tensor``: from moments of the data; ``random``: the best of several random points
-    starts : how many random starts
+    start, starts : ``tensor``: from moments of the data; ``random``: the best of so many random points
     step : the step of gradient descent; one over the largest curvature at the start when None
     max_steps : steps of gradient descent before Newton's method takes over
-    seed : root of all random numbers
-    prove : whether to try a proof of strict convexity at the end
+    seed, prove : the root of all random numbers; whether to try a proof of strict convexity at the end
     out : a folder that keeps the fit; the same call finds it there
     """
-    begins = {begin.name.lower(): begin for begin in Begin}
-    if start not in begins:
-        raise InputError(f"the start is {start!r}; choose {' or '.join(begins)}")
+    if start not in BEGINNINGS:
+        raise InputError(f"the start is {start!r}; choose {' or '.join(BEGINNINGS)}")
     if not isinstance(x, Rows):
         if y is None:
             raise InputError("only inputs were given; give the labels too: fit(x, y, neurons=3)")
@@ -227,18 +205,9 @@ def fit(
     x.validate()
     check_neurons(len(x), x.dimension, neurons)
     phi = unit_activation(activation)
-    plan = FitPlan(
-        neurons=neurons,
-        activation=phi.name,
-        activation_digest=phi.digest,
-        begin=begins[start],
-        starts=starts,
-        step=step,
-        max_steps=max_steps,
-        seed=seed,
-        prove=prove,
-    )
-    found = unpack(Fit, run(Fitting(x, plan), out, workers=1, progress=progress)["fit"].arrays())
+    how: dict[str, Any] = {"starts": starts, "step": step, "max_steps": max_steps, "seed": seed, "prove": prove}
+    plan = FitPlan(neurons=neurons, activation=phi.name, activation_digest=phi.digest, begin=start, **how)
+    found = unpack(Fit, run(Fitting(x, plan), out, workers=1, progress=progress)["fit"].arrays)
     if out is not None:
         found.save(Path(out))
     return found
@@ -266,7 +235,7 @@ def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | 
 
 
 def _starts(rows: Rows, plan: FitPlan) -> Array:
-    if plan.begin is Begin.TENSOR:
+    if plan.begin == "tensor":
         return TensorStart(seed=plan.seed).guess(rows, plan.neurons, plan.activation).weights[None]
     numbers = lane_normals(plan.seed, np.arange(plan.starts), plan.neurons * rows.dimension)
     return numbers.reshape(-1, plan.neurons, rows.dimension) / np.sqrt(rows.dimension)
@@ -295,8 +264,5 @@ def descend_risk(
 def _joined(curve: Curve, end: NewtonEnd) -> Curve:
     """Append the steps of Newton's method, the first of which is where the curve ended."""
     steps = curve.step[-1] + 1 + np.arange(len(end.values) - 1)
-    return Curve(
-        np.concatenate([curve.step, steps]),
-        np.concatenate([curve.value, end.values[1:]]),
-        np.concatenate([curve.gradient_norm, end.gradient_norms[1:]]),
-    )
+    before, after = (curve.step, curve.value, curve.gradient_norm), (steps, end.values[1:], end.gradient_norms[1:])
+    return Curve(*map(np.concatenate, zip(before, after, strict=True)))

@@ -16,7 +16,7 @@ from earnshaw.descent.judges.base import BudgetJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet, work_of
+from earnshaw.experiments.work import Context, Done, Finished, Piece, Progress, Work, finished, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk
 from earnshaw.landscapes.logistic_data import draw
 from earnshaw.landscapes.rows import Rows
@@ -25,7 +25,7 @@ from earnshaw.problems.logistic import Labels, Logistic, gaussian_weights
 from earnshaw.records import decode, fields_of
 from earnshaw.starts import Xavier, starts_around
 from earnshaw.starts.tensor import TensorStart
-from earnshaw.store import Arrays, read_sealed
+from earnshaw.store import Arrays
 from earnshaw.symmetry.assignment import relative_error, spread
 
 Array = NDArray[np.float64]
@@ -34,15 +34,11 @@ STRICT = (Outcome.CONVERGED, Outcome.GLOBAL)
 
 @dataclass(frozen=True)
 class Consensus:
-    """Where descents from around the truth ended on one data set.
+    """Where descents from around the truth ended on one data set."""
 
-    ``spread`` is the standard deviation of the aligned ends, ``error`` their mean distance from the truth, relative, and
-    ``growth`` their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away.
-    """
-
-    spread: float
-    error: float
-    growth: float
+    spread: float  #: the standard deviation of the aligned ends
+    error: float  #: their mean distance from the truth, relative
+    growth: float  #: their mean Frobenius norm, relative to the truth's: far above 1 where the weights run away
 
     @property
     def success(self) -> bool:
@@ -95,17 +91,13 @@ def _minimisers(problem: Logistic, rows: Rows, *starts: Array) -> list[NewtonEnd
 
 @dataclass(frozen=True)
 class StartContest:
-    """Random starts against the tensor start on one data set.
+    """Random starts against the tensor start on one data set."""
 
-    Of ``random`` starts ``best`` ended at the lowest risk that anything reached, and ``undecided`` at no strict minimum;
-    ``ends`` counts the different minimisers that they found. ``tensor_is_best``: whether the tensor start ended there.
-    """
-
-    random: int
-    best: int
-    tensor_is_best: bool
-    ends: int
-    undecided: int
+    random: int  #: how many random starts
+    best: int  #: those of them that ended at the lowest risk that anything reached
+    tensor_is_best: bool  #: whether the tensor start ended there
+    ends: int  #: the different minimisers that they found
+    undecided: int  #: those that ended at no strict minimum
 
 
 def contest(problem: Logistic, random: int) -> StartContest:
@@ -196,16 +188,14 @@ class Measurement(Work):
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> dict[str, list[Any]]:
         """Return the measurements of a finished folder by the name of the size."""
-        work = work_of(folder)
-        assert isinstance(work, Measurement)
-        files = {size.name: folder / f"{size.name}.npz" for size in work.settings}
-        return {name: work.read(read_sealed(file)[0]) for name, file in files.items() if file.exists()}
+        return {done.name: _read(done) for done in finished(folder)}
 
-    def read(self, arrays: Arrays) -> list[Any]:
-        """Return the measurements as the objects that were measured."""
-        result = RESULTS[self.what]
-        columns = [arrays[entry.name].tolist() for entry in fields(result)]
-        return [result(*row) for row in zip(*columns, strict=True)]
+
+def _read(done: Done) -> list[Any]:
+    """Return the measurements of one size as the objects that were measured."""
+    result = RESULTS[done.record["what"]]
+    columns = [done.arrays[entry.name].tolist() for entry in fields(result)]
+    return [result(*row) for row in zip(*columns, strict=True)]
 
 
 def measure(
@@ -222,7 +212,7 @@ def measure(
     With ``out`` finished data sets are kept, and more of them extend what is there.
     """
     work = Measurement(what=what, numbers=numbers, settings=tuple(sizes), seed=seed)
-    return {name: work.read(done.arrays()) for name, done in run(work, out, workers, progress).items()}
+    return {name: _read(done) for name, done in run(work, out, workers, progress).items()}
 
 
 @dataclass(frozen=True)

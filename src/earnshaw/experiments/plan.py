@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -66,13 +67,10 @@ class Setting:
     def from_json(cls, record: Mapping[str, Any], functions: bool) -> Self:
         """Rebuild a setting from its part of a manifest."""
         identity = record["identity"]
-        return cls(
-            problem=problem_from_json(identity["problem"], functions),
-            descent=descent_from_json(identity["descent"], functions),
-            runs=record["runs"],
-            batch=record["plan"]["batch"],
-            label=identity.get("label", ""),
-        )
+        problem = problem_from_json(identity["problem"], functions)
+        descent = descent_from_json(identity["descent"], functions)
+        runs, batch, label = record["runs"], record["plan"]["batch"], identity.get("label", "")
+        return cls(problem=problem, descent=descent, runs=runs, batch=batch, label=label)
 
 
 def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
@@ -122,8 +120,7 @@ class Plan(Work):
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
         settings = tuple(
             Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)
-            for problem in several
-            for label, chosen in descents.items()
+            for problem, (label, chosen) in itertools.product(several, descents.items())
         )
         return cls(settings=settings, **more)
 
@@ -135,12 +132,9 @@ class Plan(Work):
     @classmethod
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
         """Rebuild a plan from its manifest."""
-        return cls(
-            settings=tuple(Setting.from_json(part, functions) for part in parts.values()),
-            seed=common["seed"],
-            start=start_from_json(common["start"]),
-            stopping=Stopping.from_json(common["stopping"]),
-        )
+        settings = tuple(Setting.from_json(part, functions) for part in parts.values())
+        start, stopping = start_from_json(common["start"]), Stopping.from_json(common["stopping"])
+        return cls(settings=settings, seed=common["seed"], start=start, stopping=stopping)
 
     def pieces(self, name: str) -> list[Piece]:
         """Return the pieces of a setting: blocks of lanes, whose size depends on the batch alone."""

@@ -34,15 +34,12 @@ class Target:
 
 @dataclass(frozen=True)
 class Proved:
-    """How far proofs reach for one setting of a sweep: families of end points, minima and saddles together, by verdict.
-
-    ``runs_in_proved_basins`` are those whose last iterate lies in the proved basin of their minimum, so that exact
-    gradient descent from that iterate provably ends there.
-    """
+    """How far proofs reach for one setting of a sweep: families of end points, minima and saddles together, by verdict."""
 
     proved: int
     saddles: int
     inconclusive: int
+    #: those whose last iterate is in the proved basin of their minimum: exact gradient descent from it provably ends there
     runs_in_proved_basins: int
 
     def to_json(self) -> dict[str, int]:
@@ -67,9 +64,8 @@ def targets(path: Path) -> list[Target]:
     weights = arrays["weights"]
     weights = weights[None] if weights.ndim == 2 else weights
     if weights.ndim != 3 or weights.dtype.kind not in "fiu":
-        raise InputError(
-            f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}; give numbers (points, neurons, dimension)"
-        )
+        given = f"'weights' in {path} has shape {weights.shape} and type {weights.dtype}"
+        raise InputError(f"{given}; give numbers (points, neurons, dimension)")
     if "problem" in arrays:
         try:
             problem = problem_from_json(json.loads(str(arrays["problem"])))
@@ -151,10 +147,8 @@ def prove_sweep(
 
 
 def _in_basin(result: SweepResult, family: Family, proof: Proof) -> int:
-    """Count the members whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin.
-
-    The basins are those of gradient descent; runs of another optimiser are not counted.
-    """
+    """Count the members whose last iterate, moved by the symmetry that takes its end to the proved point, is in the basin."""
+    # The basins are those of gradient descent; runs of another optimiser are not counted.
     kind, _, step = result.summary.optimizer.partition(":")
     if proof.verdict is not Verdict.PROVED_MINIMUM or kind != "gd" or family.alignments is None:
         return 0

@@ -23,37 +23,24 @@ EXTRA = "extra_"  # before the names of a network's own arrays in a file
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Runs:
-    """The results of a batch of runs; every array has one entry per run.
+    """The results of a batch of runs; every array has one entry per run."""
 
-    Attributes
-    ----------
-    problem : what all runs were asked to learn.
-    run : the index of each run; with the seed it determines the start (and the teacher, where each run has its own).
-    outcome : codes of :class:`~earnshaw.descent.Outcome`.
-    value, gradient_norm : the loss and its gradient's norm at ``weights``.
-    min_eigenvalue : the Hessian's smallest eigenvalue at ``weights`` (in R^(d+1) for two layers); NaN where it was not computed.
-    steps : steps taken, those before a restart included.
-    gradients, hessians : how many gradients, and Hessians or products with one, they cost.
-    halvings : how often the step was halved after a divergence.
-    by_value : whether the paper's value test at the step limit decided the outcome.
-    weights : ``(runs, *shape)``, the polished end point (the last iterate where no polish applies).
-    last_weights : the last iterate of the descent, from which the polish started.
-    extra : what else a network keeps of each run, by name: the teachers of runs that have their own.
-    """
-
-    problem: Problem
-    run: NDArray[np.int64]
-    outcome: NDArray[np.int8]
-    value: Array
-    gradient_norm: Array
-    min_eigenvalue: Array
-    steps: NDArray[np.int64]
-    gradients: NDArray[np.int64]
-    hessians: NDArray[np.int64]
-    halvings: NDArray[np.int64]
-    by_value: NDArray[np.bool_]
-    weights: Array
-    last_weights: Array
+    problem: Problem  #: what all runs were asked to learn
+    run: NDArray[
+        np.int64
+    ]  #: its index; with the seed it determines the start (and the teacher, where each has its own)
+    outcome: NDArray[np.int8]  #: codes of :class:`~earnshaw.descent.Outcome`
+    value: Array  #: the loss at ``weights``
+    gradient_norm: Array  #: its gradient's norm there
+    min_eigenvalue: Array  #: the Hessian's smallest there (in R^(d+1) for two layers); NaN where it was not computed
+    steps: NDArray[np.int64]  #: steps taken, those before a restart included
+    gradients: NDArray[np.int64]  #: how many gradients they cost
+    hessians: NDArray[np.int64]  #: how many Hessians, or products with one, they cost
+    halvings: NDArray[np.int64]  #: how often the step was halved after a divergence
+    by_value: NDArray[np.bool_]  #: whether the paper's value test at the step limit decided the outcome
+    weights: Array  #: ``(runs, *shape)``, the polished end point (the last iterate where no polish applies)
+    last_weights: Array  #: the last iterate of the descent, from which the polish started
+    #: what else a network keeps of each run, by name: the teachers of runs that have their own
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __len__(self) -> int:

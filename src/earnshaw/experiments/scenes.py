@@ -38,8 +38,8 @@ def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25)
     """Run gradient descent from random starts as ``earnshaw sweep`` does, and keep every run's loss over time."""
     plan = Plan.of(TwoLayer(standard_teacher(size)), runs=runs, seed=seed, stopping=Stopping(trace=every))
     (result,) = run(plan).values()
-    ended = Runs.of_arrays(plan.settings[0].problem, result.arrays())
-    trace = Trace(**result.arrays("-trace"))
+    ended = Runs.of_arrays(plan.settings[0].problem, result.arrays)
+    trace = Trace(**result.part("-trace"))
     spurious = ended.outcome == Outcome.SPURIOUS.code
     steps = np.arange(0, int(ended.steps.max()) + every, every)
     values = np.empty((len(steps), runs))

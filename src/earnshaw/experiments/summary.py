@@ -26,20 +26,16 @@ MINIMA = (Outcome.SPURIOUS, Outcome.CONVERGED)  # the ends that are grouped into
 
 @dataclass(frozen=True)
 class Summary:
-    """The counts and means of one setting; :meth:`to_json` is a line of ``earnshaw sweep --json`` without its times.
+    """The counts and means of one setting; :meth:`to_json` is a line of ``earnshaw sweep --json`` without its times."""
 
-    Percentages are of the decided runs: those whose fate was clear at the end. ``sizes`` are what tables show of the
-    problem (k, n and d for two layers).
-    """
-
-    sizes: dict[str, Any]
+    sizes: dict[str, Any]  #: what tables show of the problem (k, n and d for two layers)
     objective: str
     optimizer: str
     start: str
     runs: int
     seed: int
     outcomes: dict[str, int]
-    spurious_percent: float | None
+    spurious_percent: float | None  #: of the decided runs: those whose fate was clear at the end
     spurious_interval: tuple[float, float] | None
     mean_objective: float | None
     mean_min_eigenvalue: float | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,23 +17,19 @@ from earnshaw.experiments.engine import run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
-from earnshaw.experiments.work import Progress, finished_records, quiet
+from earnshaw.experiments.work import Done, Progress, finished, quiet
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
-from earnshaw.store import Arrays, read_json, read_manifest, read_sealed
+from earnshaw.store import read_json, read_manifest
 from earnshaw.symmetry import Family, unpack
 
 
 @dataclass(frozen=True)
-class SweepResult:
+class SweepResult(Done):
     """One finished setting: its summary, the wall seconds it took without and for compilation, and its runs."""
 
-    name: str
     summary: Summary
-    seconds: float
-    compile_seconds: float
-    source: Path | Arrays = field(repr=False, compare=False)
     functions: bool = field(default=False, repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
@@ -41,14 +37,9 @@ class SweepResult:
         return self.summary.to_json() | {"seconds": self.seconds, "compile_seconds": self.compile_seconds}
 
     @cached_property
-    def arrays(self) -> Arrays:
-        """All arrays of the result."""
-        return read_sealed(self.source)[0] if isinstance(self.source, Path) else self.source
-
-    @cached_property
     def runs(self) -> Runs:
         """Every run, with its end point."""
-        return Runs.of_file(self.arrays, str(self.source), self.functions)
+        return Runs.of_file(self.arrays, f"{self.files}.npz", self.functions)
 
     @cached_property
     def families(self) -> list[Family]:
@@ -67,7 +58,7 @@ class SweepResult:
     @property
     def proofs_file(self) -> Path | None:
         """Where the proofs of the families are written down; None for a sweep in memory."""
-        return self.source.with_name(f"{self.name}-proofs.json") if isinstance(self.source, Path) else None
+        return Path(f"{self.files}-proofs.json") if isinstance(self.files, Path) else None
 
     @property
     def proofs(self) -> Mapping[str, Any] | None:
@@ -109,36 +100,29 @@ class Sweep:
         return self.results[0].runs
 
 
-def _summary(record: Mapping[str, Any], path: Path) -> Summary:
-    """Return the summary of a record; one that is damaged raises :class:`InputError`."""
-    try:
-        return Summary.from_json({key: record[key] for key in record if key not in ("seconds", "compile_seconds")})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        found = f"{type(error).__name__}: {error}"
-        raise InputError(f"{path} is damaged ({found}); remove it and run the sweep again") from None
+def _results(finished: Iterable[Done], functions: bool) -> list[SweepResult]:
+    """Return finished settings with their summaries; a damaged record raises :class:`InputError`."""
+    results = []
+    for done in finished:
+        try:
+            summary = Summary.from_json(done.record)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            found = f"{type(error).__name__}: {error}"
+            raise InputError(f"{done.files}.json is damaged ({found}); remove it and run the sweep again") from None
+        results.append(SweepResult(**vars(done), summary=summary, functions=functions))
+    return results
 
 
 def load_sweep(folder: Path, functions: bool = False) -> Sweep:
     """Return the finished settings of a sweep's folder; damaged records raise :class:`InputError`."""
-    results = []
-    for name, record in finished_records(folder).items():
-        summary = _summary(record, folder / f"{name}.json")
-        times = float(record.get("seconds", 0.0)), float(record.get("compile_seconds", 0.0))
-        results.append(SweepResult(name, summary, *times, folder / f"{name}.npz", functions))
-    return Sweep(folder, tuple(read_manifest(folder)["settings"]), tuple(results))
+    return Sweep(folder, tuple(read_manifest(folder)["settings"]), tuple(_results(finished(folder), functions)))
 
 
 def run_plan(
     plan: Plan, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order."""
-    folder = None if out is None else Path(out)
-    results = []
-    for name, done in run(plan, folder, workers, progress).items():
-        source = done.arrays() if folder is None else folder / f"{name}.npz"
-        summary = _summary(done.record, (folder or Path()) / f"{name}.json")
-        results.append(SweepResult(name, summary, done.seconds, done.compile_seconds, source, True))
-    return results
+    return _results(run(plan, out, workers, progress).values(), functions=True)
 
 
 def sweep(
@@ -182,14 +166,8 @@ def sweep(
         problem = problem.with_students(students)
     if batch is not None and not batch:
         raise InputError(f"the batch is {batch}; use a whole number from 1")
-    plan = Plan.of(
-        [problem],
-        runs=runs,
-        descent=named_optimizer(optimizer),
-        batch=batch or 0,
-        seed=seed,
-        start=None if start is None else named_start(start),
-        stopping=Stopping(rule=stop, max_steps=max_steps),  # type: ignore[arg-type]
-    )
+    descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
+    stopping = Stopping(rule=stop, max_steps=max_steps)  # type: ignore[arg-type]
+    plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
     (result,) = run_plan(plan, out, workers, progress)
     return Runs.of_arrays(plan.settings[0].problem, result.arrays)

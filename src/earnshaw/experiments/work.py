@@ -7,7 +7,8 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -35,13 +36,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Context:
-    """What the computation of a piece may ask for: whether to stop, who hears of the progress, and where to keep stages.
+    """What the computation of a piece may ask for."""
 
-    ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already.
-    """
-
-    cancelled: Callable[[], bool] = lambda: False
-    progress: Progress = quiet
+    cancelled: Callable[[], bool] = lambda: False  #: whether to stop
+    progress: Progress = quiet  #: who hears of the progress
+    #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
 
 
@@ -51,6 +50,27 @@ class Finished:
 
     record: dict[str, Any]
     files: Mapping[str, Arrays]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished setting: its results, and the wall time in which some worker computed it, or compiled for it."""
+
+    name: str
+    record: dict[str, Any] = field(repr=False, compare=False)
+    #: arrays, by part, where nothing was written, and the beginning of the files' paths otherwise
+    files: Mapping[str, Arrays] | Path = field(repr=False, compare=False)
+    seconds: float
+    compile_seconds: float
+
+    def part(self, part: str) -> Arrays:
+        """Return the arrays of a part of the result (``-trace``)."""
+        return read_sealed(Path(f"{self.files}{part}.npz"))[0] if isinstance(self.files, Path) else self.files[part]
+
+    @cached_property
+    def arrays(self) -> Arrays:
+        """All arrays of the result."""
+        return self.part("")
 
 
 class Work:
@@ -148,6 +168,15 @@ def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
         if not isinstance(record, dict):
             raise InputError(f"{folder / name}.json is damaged (it is no record); remove it and run the same again")
     return {name: record | (times.get(name) or {}) for name, record in found.items()}
+
+
+def finished(folder: Path) -> list[Done]:
+    """Return all finished settings of a run folder."""
+    times = ("seconds", "compile_seconds")
+    return [
+        Done(name, record, folder / name, *(float(record.pop(time, 0.0)) for time in times))
+        for name, record in finished_records(folder).items()
+    ]
 
 
 def record_of(path: Path) -> dict[str, Any]:

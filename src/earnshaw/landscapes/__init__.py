@@ -22,27 +22,15 @@ from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.problems import Charges, ConvNet, Data, Logistic, Problem, RandomConvNets, TwoLayer
 
-__all__ = [
-    "ConvNetLandscape",
-    "EmpiricalRisk",
-    "Landscape",
-    "OnSphere",
-    "PairEnergy",
-    "Stationarity",
-    "StationaryPoint",
-    "TwoLayerLandscape",
-    "landscape",
-    "lane_landscape",
-    "stationary_points",
-]
+__all__ = ["Landscape", "landscape", "lane_landscape"]
+__all__ += ["ConvNetLandscape", "EmpiricalRisk", "OnSphere", "PairEnergy", "TwoLayerLandscape"]
+__all__ += ["Stationarity", "StationaryPoint", "stationary_points"]
 
 
 @functools.singledispatch
 def landscape(problem: Any) -> Any:
-    """Return the landscape of a problem of any kind; what has none raises :class:`InputError`.
-
-    The exact loss of a TwoLayer, a ConvNet or Charges; the risk on the data of a Logistic (drawn by its seed) or of Data.
-    """
+    """Return the landscape of a problem: the exact loss of a TwoLayer, a ConvNet or Charges, the risk on the data of a
+    Logistic (drawn by its seed) or of Data; what has none raises :class:`InputError`."""
     if isinstance(problem, Problem):
         raise InputError(
             f"a problem of the network {problem.network} draws its teachers and has no landscape of its own; give one with a "

@@ -36,15 +36,10 @@ class Landscape:
     landscape is a JAX pytree. It may be a batch itself, with other data for each lane of a descent: its data then have a
     leading axis that runs along the points' first one. Subclasses give ``shape``, ``value`` and ``gradient``; the rest
     has an answer here.
-
-    Attributes
-    ----------
-    gauge : how many flat directions every point has, because moving along them changes nothing but the parameters.
-    global_value : the smallest value there is, None when it is not known.
     """
 
-    gauge: Any = 0  # a number, or a property that is one
-    global_value: Any = None
+    gauge: Any = 0  #: how many flat directions every point has, because moving along them changes nothing else
+    global_value: Any = None  #: the smallest value there is, None when it is not known
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Let every evaluation check the shape of its point."""
@@ -117,7 +112,7 @@ class Landscape:
         return _eigenvalues(self.hessian(point))
 
     def project(self, point: jax.Array) -> jax.Array:
-        """Return the nearest allowed point: itself where every point is allowed."""
+        """Return the nearest allowed point."""
         return point
 
     def standard(self, point: jax.Array) -> jax.Array:
@@ -143,7 +138,7 @@ class Landscape:
     def padded(self, points: jax.Array | np.ndarray, multiple: int) -> tuple[Self, jax.Array | np.ndarray]:
         """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
 
-        Sizes that differ little are rounded up to the same multiple, so that a program is compiled once for all of them.
-        What is added has gradient and curvature 0, or the curvature of a further dimension.
+        Sizes are rounded up to a multiple, so that one program serves those that differ little. What is added has gradient
+        and curvature 0, or the curvature of a further dimension.
         """
         return self, points

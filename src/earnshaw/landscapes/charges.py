@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from earnshaw.landscapes.base import Landscape
-from earnshaw.landscapes.energy import PairEnergy
+from earnshaw.landscapes.energy import PairEnergy, pytree
 from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Hermite, Potential, Sign
 from earnshaw.potentials.radial import AlmostYukawa, Coulomb, Variant, Yukawa, turned
@@ -29,9 +27,9 @@ def law_potential(law: ChargeLaw, dimension: int) -> Potential:
     return Hermite(law.degree) if law.name == "polynomial" else Sign()
 
 
-def charge_energy(problem: Charges) -> PairEnergy:
-    """Return the energy of a problem in R^d; under a law on the sphere, that of positions which are unit vectors."""
-    return PairEnergy.among(
+def charge_energy(problem: Charges, kind: type[PairEnergy] = PairEnergy) -> PairEnergy:
+    """Return the energy of a problem in R^d, even under a law on the sphere."""
+    return kind.among(
         law_potential(problem.law, problem.dimension),
         problem.protons,
         problem.proton_charges,
@@ -42,16 +40,15 @@ def charge_energy(problem: Charges) -> PairEnergy:
     )
 
 
-def charge_landscape(problem: Charges) -> PairEnergy | OnSphere:
+def charge_landscape(problem: Charges) -> PairEnergy:
     """Return the landscape of a problem, in R^d or on the sphere as its law has it."""
-    energy = charge_energy(problem)
-    return OnSphere(energy) if problem.law.on_sphere else energy
+    return charge_energy(problem, OnSphere if problem.law.on_sphere else PairEnergy)
 
 
-@functools.partial(jax.tree_util.register_dataclass, data_fields=("energy",), meta_fields=())
+@pytree
 @dataclass(frozen=True)
-class OnSphere(Landscape):
-    r"""An energy as a function of directions: :math:`F(w/|w|)`.
+class OnSphere(PairEnergy):
+    r"""The energy as a function of directions: :math:`F(w/|w|)`.
 
     So at unit vectors the gradient is the one along the sphere, and at a critical point the Hessian is that of the
     sphere, with a 0 for each radial direction. On the sphere the potential of :math:`He_l/\sqrt{l!}` is
@@ -60,58 +57,40 @@ class OnSphere(Landscape):
     Reference: Panigrahy et al. (2018), appendix F.
     """
 
-    energy: PairEnergy
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Shape of one point."""
-        return self.energy.shape
+    hessian = Landscape.hessian  # through the projection, by differentiation
 
     @property
     def gauge(self) -> int:
         """The lengths of the positions, which count for nothing."""
-        return self.energy.students
+        return self.students
 
     @property
-    def global_value(self) -> float | None:
-        """That of the energy."""
-        return self.energy.global_value
-
-    def take(self, index: jax.Array | np.ndarray | int) -> OnSphere:
-        """Return the landscape of some lanes."""
-        return replace(self, energy=self.energy.take(index))
-
-    def neurons(self, point: jax.Array) -> jax.Array:
-        """Return the positions of a point."""
-        return self.energy.neurons(point)
+    def _layout(self) -> str:
+        return ""
 
     def project(self, point: jax.Array) -> jax.Array:
         """Return the point with its positions scaled to length 1."""
-        places, charges = self.energy.split(point)
-        return self.energy.join(places / jnp.linalg.norm(places, axis=-1, keepdims=True), charges)
+        places, charges = self.split(point)
+        return self.join(places / jnp.linalg.norm(places, axis=-1, keepdims=True), charges)
 
     @program
     def value(self, point: jax.Array) -> jax.Array:
         """Return F, shape (...)."""
-        return self.energy.value(self.project(point))
+        return super().value(self.project(point))
 
     @program
     def gradient(self, point: jax.Array) -> jax.Array:
         """Return the gradient, of the point's shape: the energy's, through the derivative of the projection."""
         there, back = jax.vjp(self.project, point)
-        return back(self.energy.gradient(there))[0]
+        return back(super().gradient(there))[0]
 
 
 def node_minima(energy: PairEnergy, samples: int = 2000) -> tuple[jax.Array, jax.Array]:
     r"""Return angles on the circle and a mask: where one more charge, with its best output weight, has a local minimum of F.
 
     With :math:`a = S(\theta)` the loss is a constant minus :math:`S(\theta)^2/2`. It is looked at on a grid of
-    ``samples`` angles together with all :math:`\pm w_j`, sorted (..., samples + 2k): a minimum is an angle whose
-    :math:`S^2` is above that of both neighbours.
-
-    Parameters
-    ----------
-    energy : of the potential :class:`~earnshaw.potentials.radial.Circle`; its teacher (..., k, 1) are the angles w_j.
+    ``samples`` angles together with all :math:`\pm w_j`, the teacher's angles (..., k, 1), sorted (..., samples + 2k): a
+    minimum is an angle whose :math:`S^2` is above that of both neighbours. The potential is that of the circle.
     """
     fixed = energy.teacher[..., 0]
     grid = jnp.linspace(-math.pi, math.pi, samples, endpoint=False)

@@ -22,14 +22,11 @@ PI, TAU = math.pi, 2 * math.pi
 
 
 class Angles(NamedTuple):
-    """Where the filter points: lengths, units and the angle to the teacher's filter, accurate at both ends.
-
-    ``along`` is v/|v|; ``across`` the unit vector orthogonal to it, towards w* (0 when they are parallel).
-    """
+    """Where the filter points: lengths, units and the angle to the teacher's filter, accurate at both ends."""
 
     length: jax.Array
-    along: jax.Array
-    across: jax.Array
+    along: jax.Array  # v/|v|
+    across: jax.Array  # the unit vector orthogonal to it, towards w* (0 when they are parallel)
     cosine: jax.Array
     sine: jax.Array
     angle: jax.Array
@@ -93,10 +90,8 @@ class ConvNetLandscape(Landscape):
         return jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)[np.asarray(index)]), self)
 
     def point(self, *parts: Any) -> jax.Array:
-        """Return validated points, from filters (..., p) and output weights (..., k) or from both in one array.
-
-        NaN, wrong shapes and zero filters raise :class:`InputError`.
-        """
+        """Return validated points, from filters (..., p) and output weights (..., k) or from both in one array; NaN, wrong
+        shapes and zero filters raise :class:`InputError`."""
         if len(parts) == 2:
             filter, outputs = (np.asarray(part, dtype=np.float64) for part in parts)
             sizes = self.filter.shape[-1:], self.outputs.shape[-1:]

@@ -24,10 +24,8 @@ _STREAM = 1  # of a lane's key; its start has another
 
 
 def teachers(problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return filters (lanes, p) and output weights (lanes, k) of the lanes' teachers; (1, p) and (1, k) if it is one for all.
-
-    Each depends on the seed and its lane index alone.
-    """
+    """Return filters (lanes, p) and output weights (lanes, k) of the lanes' teachers, each a function of the seed and its
+    lane index alone; (1, p) and (1, k) if it is one for all."""
     if isinstance(problem, ConvNet):
         return problem.filter[None], problem.output_weights[None]
     p, k = problem.filter_size, problem.patches
@@ -39,16 +37,12 @@ def teachers(problem: ConvNet | RandomConvNets, seed: int, lanes: np.ndarray) ->
     return _unit(normals[:, :p]), mean + math.sqrt(max(1 - problem.ratio**2 / k, 0.0)) * contrast
 
 
-# ---- five coordinates ----------------------------------------------------------------------------------------------
-
-
 def reduce_arrays(
     filter: np.ndarray, outputs: np.ndarray, ones: np.ndarray, points: np.ndarray
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """Return teacher, points (lanes, 5) of lanes (lanes, p + k) in five coordinates, and the way back.
+    """Return teacher and points (lanes, 5) in five coordinates, of points (lanes, p + k), and the way back.
 
-    The teacher's arrays are (p,) and (k,), or one a lane. Lanes of different p and k have reduced forms of one shape,
-    which can be joined to run together.
+    The teacher's arrays are (p,) and (k,), or one a lane. Reduced lanes of different p and k can be joined to run together.
     """
     lanes, p = len(points), filter.shape[-1]
     filter, outputs, ones = (np.broadcast_to(leaf, (lanes, leaf.shape[-1])) for leaf in (filter, outputs, ones))

@@ -36,16 +36,13 @@ class Stationarity(Enum):
 
 @dataclass(frozen=True)
 class StationaryPoint:
-    """A stationary set: all filters at ``angle`` to the teacher's, of any length, with these output weights (k,).
-
-    ``product`` is a . a*, and ``value`` the loss.
-    """
+    """A stationary set: all filters at ``angle`` to the teacher's, of any length, with these output weights (k,)."""
 
     kind: Stationarity
     angle: float
     output_weights: np.ndarray
-    value: float
-    product: float
+    value: float  #: the loss
+    product: float  #: a . a*
 
     def distance(self, problem: ConvNet, filter: np.ndarray, output_weights: np.ndarray) -> float:
         """Return how far a point is from this set: angle, and output weights relative to the teacher's scale."""

@@ -27,8 +27,7 @@ class EmpiricalRisk(Landscape):
 
     .. math:: f_n(W) = \frac1{2n}\sum_{i=1}^n \Big(y_i - \frac1K\sum_{k=1}^K \phi(w_k\cdot x_i)\Big)^2 .
 
-    A point is the weights (K, d), neurons as rows; every method takes any leading batch axes, which share the data: one
-    matrix product serves all of them. The object is a JAX pytree whose leaves are the data.
+    A point is the weights (K, d), neurons as rows; leading batch axes share the data: one matrix product serves them all.
 
     Reference: Fu, Chi & Liang (2018), equations (5)-(6).
     """
@@ -98,8 +97,7 @@ class EmpiricalRisk(Landscape):
 class StreamedRisk:
     """The risk of :class:`EmpiricalRisk` for one point at a time, by a loop over chunks of rows on the host.
 
-    Memory is a few chunks whatever n is. Results do not depend on the number of threads, and on the size of a chunk by
-    rounding only (1e-12).
+    Results do not depend on the number of threads, and on the size of a chunk by rounding only (1e-12).
     """
 
     rows: Rows

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -16,16 +15,20 @@ from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics.compiling import program
 from earnshaw.potentials.base import Pairs, Potential
 
+Kind = TypeVar("Kind", bound="PairEnergy")
+
 
 def _sum(values: jax.Array, first: jax.Array, second: jax.Array) -> jax.Array:
     return jnp.einsum("...ij,...i,...j->...", values, first, second)
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("teacher", "charges"),
-    meta_fields=("potential", "trainable_output", "regularisation", "realisable"),
-)
+def pytree(cls: type[Kind]) -> type[Kind]:
+    """Register an energy with JAX: the first two fields, teacher and charges, are data, the rest belongs to the program."""
+    fields = [field.name for field in dataclasses.fields(cls)]
+    return jax.tree_util.register_dataclass(cls, data_fields=fields[:2], meta_fields=fields[2:])
+
+
+@pytree
 @dataclass(frozen=True)
 class PairEnergy(Landscape):
     r"""Half the energy of all pairs of moving charges a_i at w_i and fixed charges -b_j at v_j,
@@ -36,9 +39,8 @@ class PairEnergy(Landscape):
 
     The moving charges are the student's neurons with their output weights a_i, the fixed ones the teacher's with b_j. The
     energy of a charge with itself is left out where the potential is unbounded. A point holds the places w_i, (..., n, d),
-    one a row; charges that are learned are its last column, (..., n, d + 1). Every method takes leading batch axes. The
-    teacher and the charges may have leading axes too, one instance a lane. The object is a JAX pytree: jit and vmap see
-    the teacher as data, so another teacher of the same shape compiles nothing.
+    one a row; charges that are learned are its last column, (..., n, d + 1). The teacher and the charges may have leading
+    axes too, one instance a lane. They are data to jit and vmap: another teacher of the same shape compiles nothing.
 
     Reference: Panigrahy et al. (2018), section 2 and equations (1), (2); its L and G are 2 F.
     """

@@ -26,17 +26,17 @@ _ZERO = 1e-9
 
 def alpha(activation: Activation, power: int, scale: float) -> float:
     r"""Return :math:`\alpha_q(\sigma) = E[\phi'(\sigma z) z^q]` (Fu, Chi & Liang 2018, Definition 1)."""
-    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 1)[1] * z**power).value)
+    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 1)[1] * z**power))
 
 
 def beta(activation: Activation, power: int, scale: float) -> float:
     r"""Return :math:`\beta_q(\sigma) = E[\phi'(\sigma z)^2 z^q]` (Definition 1)."""
-    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 1)[1] ** 2 * z**power).value)
+    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 1)[1] ** 2 * z**power))
 
 
 def gamma(activation: Activation, power: int, scale: float) -> float:
     r"""Return :math:`\gamma_j(\sigma) = E[\phi(\sigma z) z^j]` (Definition 2)."""
-    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 0)[0] * z**power).value)
+    return float(gaussian_mean(lambda z: derivatives(activation, scale * z, 0)[0] * z**power))
 
 
 def rho(activation: Activation, scale: ArrayLike) -> Array:
@@ -52,7 +52,7 @@ def rho(activation: Activation, scale: ArrayLike) -> Array:
         slope = derivatives(activation, sigma[..., None] * z, 1)[1]
         return np.stack([slope, slope * z, slope * z**2, slope**2, slope**2 * z**2])
 
-    a0, a1, a2, b0, b2 = gaussian_mean(moments).value
+    a0, a1, a2, b0, b2 = gaussian_mean(moments)
     return np.minimum(b0 - a0**2 - a1**2, b2 - a1**2 - a2**2)
 
 
@@ -63,15 +63,13 @@ def neuron_moment(activation: Activation, order: int, norm: ArrayLike) -> Array:
     the numbers of Definition 2, and :math:`M_j = \frac1K\sum_i m_j(|w_i|)\, \bar w_i^{\otimes j}`.
     """
     sigma = np.asarray(norm, dtype=np.float64)
-    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 0)[0] * HermiteE.basis(order)(z)).value
+    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 0)[0] * HermiteE.basis(order)(z))
 
 
 def neuron_moment_slope(activation: Activation, order: int, norm: ArrayLike) -> Array:
     r"""Return :math:`m_j'(\sigma) = E[\phi'(\sigma z)\, z\, \mathrm{He}_j(z)]`."""
     sigma = np.asarray(norm, dtype=np.float64)
-    return gaussian_mean(
-        lambda z: derivatives(activation, sigma[..., None] * z, 1)[1] * z * HermiteE.basis(order)(z)
-    ).value
+    return gaussian_mean(lambda z: derivatives(activation, sigma[..., None] * z, 1)[1] * z * HermiteE.basis(order)(z))
 
 
 @dataclass(frozen=True)
@@ -79,21 +77,9 @@ class MomentOrders:
     """The orders among 1..4 whose moment does not vanish for every norm, and those that the tensor method uses."""
 
     nonzero: tuple[int, ...]
-
-    @property
-    def subspace(self) -> int | None:
-        """The order j2 of Definition 3, or None when M2, M3 and M4 all vanish."""
-        return next((order for order in self.nonzero if order >= 2), None)
-
-    @property
-    def directions(self) -> int | None:
-        """The order j3 of Definition 3, or None when M3 and M4 both vanish."""
-        return next((order for order in self.nonzero if order >= 3), None)
-
-    @property
-    def magnitudes(self) -> int | None:
-        """The order l1 of Assumption 4, or None when no moment is left."""
-        return next(iter(self.nonzero), None)
+    magnitudes: int | None  #: the order l1 of Assumption 4, or None when no moment is left
+    subspace: int | None  #: the order j2 of Definition 3, or None when M2, M3 and M4 all vanish
+    directions: int | None  #: the order j3 of Definition 3, or None when M3 and M4 both vanish
 
     @property
     def signs_identifiable(self) -> bool:
@@ -105,7 +91,8 @@ class MomentOrders:
 def moment_orders(activation: Activation) -> MomentOrders:
     """Find the nonzero moments of an activation, over norms from .05 to 20."""
     sizes = {order: np.max(np.abs(neuron_moment(activation, order, _NORMS))) for order in ORDERS}
-    return MomentOrders(tuple(order for order, size in sizes.items() if size > _ZERO))
+    nonzero = tuple(order for order, size in sizes.items() if size > _ZERO)
+    return MomentOrders(nonzero, *(next((order for order in nonzero if order >= least), None) for least in (1, 2, 3)))
 
 
 def derivative_bound(activation: Activation) -> float:
@@ -140,18 +127,13 @@ class Finding:
 
 
 def check_assumptions(activation: Activation, weights: Array, direction: Array | None = None) -> tuple[Finding, ...]:
-    """Check Assumptions 1-4 for an activation and a network (K, d).
+    """Check Assumptions 1-4 for an activation and a network (K, d), with a direction (d,) alpha (Definition 3) or M1's.
 
     Conditions "for all sigma" or "for all z" are looked at on grids (sigma from .05 to 50, z up to 1e4), so "holds" is
     numerical evidence, not a proof.
-
-    Parameters
-    ----------
-    weights : (K, d) array, the network's neurons as rows.
-    direction : (d,) array, the vector alpha of Definition 3; M1's direction when not given.
     """
-    smooth, convex = _smooth(activation), _convex(activation)
-    return smooth, convex, _moments(activation, weights, direction), _monotone(activation, weights)
+    alone = _smooth(activation), _convex(activation)
+    return *alone, _moments(activation, weights, direction), _monotone(activation, weights)
 
 
 def _smooth(activation: Activation) -> Finding:
@@ -215,36 +197,24 @@ def _monotone(activation: Activation, weights: Array) -> Finding:
 class Theory:
     r"""Theorems 1 and 2 with their unnamed constants set to 1, and the few that their proofs determine.
 
-    With singular values :math:`\sigma_1 \ge \ldots \ge \sigma_K` of the weights, :math:`\kappa = \sigma_1/\sigma_K` and
-    :math:`\lambda = \prod_i \sigma_i/\sigma_K`:
-
-    Attributes
-    ----------
-    condition, volume, rho, derivative_bound : kappa, lambda, rho(sigma_K) and L_phi.
-    least_curvature : :math:`H_{\min} = \rho/(K^2\kappa^2\lambda)`, Theorem 1.
-    most_curvature : :math:`H_{\max} = L_\phi^2/K`, Theorem 1.
-    radius : :math:`r = \rho/(\kappa^2\lambda\sqrt K L_\phi^2)`, Theorem 1 with c = 1.
-    radius_of_the_proof : the same with :math:`c = 6\sqrt3`, which the proof of Lemma 1 gives when its means
-        :math:`E|p x|(q x)^2` are bounded by sqrt 3 and half of the curvature is to remain (with the constant of the
-        lower bound at the centre still taken as 1).
-    samples : :math:`dK^3\log^2 d\,((L_\phi + 1)L_\phi\kappa^2\lambda/\rho)^2`, Theorem 1.
-    error : :math:`L_\phi K^2\kappa^2\lambda/\rho\,\sqrt{d\log n/n}`, Theorem 2, equation (8).
-    step : :math:`H_{\min}/H_{\max}^2`, the largest step of Theorem 2's proof.
-    practical_step : :math:`K^2/(\beta_0 + (K-1)\alpha_0^2)` at sigma_K: one over the largest curvature for orthogonal
-        weights of one norm.
+    With singular values :math:`\sigma_1 \ge \ldots \ge \sigma_K` of the weights, :math:`\kappa = \sigma_1/\sigma_K`,
+    :math:`\lambda = \prod_i \sigma_i/\sigma_K` and :math:`L_\phi` the bound of the derivatives. The proof's radius has
+    :math:`c = 6\sqrt3`, which the proof of Lemma 1 gives when its means :math:`E|p x|(q x)^2` are bounded by sqrt 3 and half
+    of the curvature is to remain (with the constant of the lower bound at the centre still taken as 1).
     """
 
-    condition: float
-    volume: float
-    rho: float
-    derivative_bound: float
-    least_curvature: float
-    most_curvature: float
-    radius: float
+    condition: float  #: :math:`\kappa`
+    volume: float  #: :math:`\lambda`
+    rho: float  #: :math:`\rho(\sigma_K)`
+    derivative_bound: float  #: :math:`L_\phi`
+    least_curvature: float  #: :math:`H_{\min} = \rho/(K^2\kappa^2\lambda)`, Theorem 1
+    most_curvature: float  #: :math:`H_{\max} = L_\phi^2/K`, Theorem 1
+    radius: float  #: :math:`r = \rho/(\kappa^2\lambda\sqrt K L_\phi^2)`, Theorem 1 with c = 1
     radius_of_the_proof: float
-    samples: float
-    error: float
-    step: float
+    samples: float  #: :math:`dK^3\log^2 d\,((L_\phi + 1)L_\phi\kappa^2\lambda/\rho)^2`, Theorem 1
+    error: float  #: :math:`L_\phi K^2\kappa^2\lambda/\rho\,\sqrt{d\log n/n}`, Theorem 2, equation (8)
+    step: float  #: :math:`H_{\min}/H_{\max}^2`, the largest step of Theorem 2's proof
+    #: :math:`K^2/(\beta_0 + (K-1)\alpha_0^2)` at sigma_K: one over the largest curvature, for orthogonal weights of one norm
     practical_step: float
 
 
@@ -277,8 +247,7 @@ def theory(problem: Logistic) -> Theory:
 def label_noise(problem: Logistic) -> float:
     r"""Return :math:`\tfrac12 E[p(1-p)]`, p the network's value: the risk of the truth on labels 0 and 1, for any n.
 
-    By so much the population risk is larger in classification than in regression, whose landscape is that of
-    ``problem.population``.
+    By so much the risk of classification is above that of regression, the landscape of ``problem.population``.
     """
     mean = sum(gamma(problem.activation, 0, norm) for norm in np.linalg.norm(problem.weights, axis=1)) / problem.neurons
     return 0.5 * mean - float(TwoLayerLandscape.of(problem.population).teacher_energy())

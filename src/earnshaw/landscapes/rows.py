@@ -28,18 +28,12 @@ CHUNK = 8192  # rows: a chunk of 20 columns is 1.3 MB, which stays in the cache 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Inputs (n, d) and labels (n,), in memory or memory-mapped, of any real type; chunks come out as float64.
-
-    Attributes
-    ----------
-    chunk : rows that are in memory at a time, for each thread.
-    threads : threads over chunks; one for each core when None. It never changes a result: the sums of the chunks are
-        added in their order.
-    """
+    """Inputs (n, d) and labels (n,), in memory or memory-mapped, of any real type; chunks come out as float64."""
 
     x: np.ndarray
     y: np.ndarray
-    chunk: int = CHUNK
+    chunk: int = CHUNK  #: rows that are in memory at a time, for each thread
+    #: threads over chunks, one for each core when None; no result changes: sums of chunks are added in their order
     threads: int | None = None
 
     def __post_init__(self) -> None:
@@ -107,13 +101,12 @@ class Rows:
     def total(self, function: Callable[[Array, Array], Sums]) -> Sums:
         """Return the sums over chunks of a function of (inputs, labels) that returns a tuple of arrays.
 
-        Groups of chunks go to the threads, and their results are added in the order of the rows. Threads over
+        Groups of chunks go to the threads, and the sums of every chunk are added in the order of the rows. Threads over
         chunks are the only ones: with those of BLAS on top, two cores would be fifty times slower than one.
         """
         starts = range(0, len(self.x), self.chunk)
         threads = self.threads or cores()
         group = max(1, min(16, len(starts) // (2 * threads)))
-        # A group is a run of chunks whose sums are kept apart: the order of additions is that of one thread.
         groups = [starts[first : first + group] for first in range(0, len(starts), group)]
 
         def work(several: range) -> list[Sums]:

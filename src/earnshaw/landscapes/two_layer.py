@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.landscapes.energy import PairEnergy
+from earnshaw.landscapes.energy import PairEnergy, pytree
 from earnshaw.numerics.compiling import program
 from earnshaw.potentials import Invariant, Series, potential
 from earnshaw.problems import Activation, TwoLayer
@@ -30,11 +29,7 @@ def _potential_for(problem: TwoLayer) -> Invariant:
     return phi
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass,
-    data_fields=("teacher", "charges"),
-    meta_fields=("potential", "trainable_output", "regularisation", "realisable", "activation", "coordinates"),
-)
+@pytree
 @dataclass(frozen=True)
 class TwoLayerLandscape(PairEnergy):
     r"""The exact population risk of a two-layer problem, :math:`F(W) = \tfrac12 E[(\text{student} - \text{teacher})^2]`.
@@ -76,10 +71,8 @@ class TwoLayerLandscape(PairEnergy):
         return point
 
     def stated_error(self, point: np.ndarray | jax.Array) -> float:
-        """Return the largest stated error of the potential at the norms of a point; warn when it is above 1e-8 of Phi.
-
-        Closed forms and mixtures are right to rounding or a few 1e-12 at any norm, and 0 is returned.
-        """
+        """Return the largest stated error of the potential at the norms of a point, and warn when it is above 1e-8 of Phi;
+        0 for closed forms and mixtures, which are right to rounding or a few 1e-12 at any norm."""
         if not isinstance(self.potential, Series):
             return 0.0
         weights, _ = self.split(jnp.asarray(point))
@@ -114,7 +107,7 @@ class TwoLayerLandscape(PairEnergy):
         return wide, jnp.asarray(room)
 
     def standard(self, point: jax.Array) -> jax.Array:
-        r"""Return the point moved along the directions that change nothing to a standard place, for comparing points.
+        r"""Return the point moved along the directions that change nothing to a standard place.
 
         A neuron of a positively homogeneous activation, :math:`\sigma(rx) = r^p\sigma(x)`, computes the same with
         :math:`(a/r^p, r w)`: with trainable output weights it is scaled to :math:`|a| = 1` (p > 0; where a = 0 it stays),

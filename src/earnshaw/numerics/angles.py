@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 # Rational approximation of (asin(x) - x) / x^3 in x^2 <= 1/4, error below 1e-17 (fdlibm's e_asin.c).
 _NUMERATOR = (
@@ -26,7 +27,7 @@ _DENOMINATOR = (
 )
 
 
-def horner(coefficients: Sequence[float], x: jax.Array) -> jax.Array:
+def horner(coefficients: Sequence[float] | np.ndarray, x: jax.Array) -> jax.Array:
     """Return the polynomial with these coefficients, lowest power first."""
     result = jnp.full_like(x, float(coefficients[-1]))
     for coefficient in coefficients[-2::-1]:
@@ -62,9 +63,7 @@ def sine_and_supplement(cosine: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 
 @sine_and_supplement.defjvp
-def _sine_and_supplement_jvp(
-    primals: tuple[jax.Array], tangents: tuple[jax.Array]
-) -> tuple[tuple[jax.Array, jax.Array], tuple[jax.Array, jax.Array]]:
+def _sine_and_supplement_jvp(primals: tuple[jax.Array], tangents: tuple[jax.Array]) -> tuple[tuple, tuple]:
     (cosine,), (change,) = primals, tangents
     sine, supplement = sine_and_supplement(cosine)
     inverse = jnp.where(sine > 0, 1.0 / jnp.where(sine > 0, sine, 1.0), 0.0)
@@ -76,7 +75,7 @@ def _sine_and_supplement_jvp(
 def arcsine(x: jax.Array) -> jax.Array:
     r"""Return :math:`\arcsin x`, elementwise, to a few units in the last place, with x clipped to [-1, 1].
 
-    As fast as :func:`sine_and_supplement` and by the same polynomials. The derivative is set to 0 at the ends.
+    By the polynomials of :func:`sine_and_supplement`. The derivative is set to 0 at the ends.
     """
     far, arc = _half_arc(jnp.minimum(jnp.abs(x), 1.0))
     arc = jnp.where(far, 0.5 * math.pi - 2.0 * arc, arc)

@@ -31,9 +31,8 @@ def compilations() -> list[tuple[float, float]]:
 def remember_programs() -> None:
     """Keep compiled programs on disk for the next process, in the user's cache folder, apart for each kind of CPU.
 
-    The command line calls this; a library must not write where it was not asked to. A folder that cannot be made is
-    no error: the programs are then compiled again. A folder that the user has chosen, by ``JAX_COMPILATION_CACHE_DIR``,
-    stays the one.
+    For the command line: a library must not write where it was not asked to. A folder that cannot be made is no error,
+    and one that the user has chosen, by ``JAX_COMPILATION_CACHE_DIR``, stays the one.
     """
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
@@ -54,9 +53,9 @@ def remember_programs() -> None:
 
 @functools.cache
 def _options() -> dict[str, Any]:
-    """Return compiler options that this version of XLA knows for the default device.
+    """Return compiler options, if this version of XLA knows them and the default device is a CPU.
 
-    On a CPU, jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
+    There jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
     float64 as XLA's own loops, and cuts products and loops of our sizes into tasks for several threads, at more cost than
     gain. All that is switched off; several threads each run a program of their own instead.
     """

@@ -23,42 +23,31 @@ class Tolerances:
     divergence: float = 1e4  #: a gradient above this times ``unit`` means that the step was too long
     dead_neuron: float = 1e-6  #: a neuron shorter than this times ``unit`` has died
     strict: float = 1e-9  #: a smallest eigenvalue above this is positive, below minus this negative
-    #: Newton's method on the host leaves directions with an eigenvalue smaller than this alone
-    null_direction: float = 1e-8
-    #: a gradient below this times 1 + |x| is at rounding level: Newton's method has arrived
-    polish_floor: float = 1e-12
-    #: an eigenvalue above this times ``scale``, of a loss with tips, is that of a tip: the spectrum says nothing
-    tip_curvature: float = 1e3
+    null_direction: float = 1e-8  #: Newton's method on the host leaves directions of a smaller eigenvalue alone
+    polish_floor: float = 1e-12  #: a gradient below this times :math:`1 + |x|` is rounding: Newton's method is there
+    tip_curvature: float = 1e3  #: of a loss with tips, an eigenvalue above this times ``scale`` is a tip's: no verdict
 
     # the Newton test
     test_gradient: float = 1e-4  #: no test while a neuron's gradient is above this times ``unit``
     test_patience: int = 500  #: steps to wait after a test that met negative curvature
-    #: the ball of a strict minimum has the radius R with R L(R) = this times the smallest eigenvalue
-    contraction: float = 0.9
+    contraction: float = 0.9  #: a strict minimum's ball has the radius R, R L(R) = this times the smallest eigenvalue
     ball: float = 0.95  #: a lane is expected in the ball when its distance is this times R
     long_wait: int = 10_000  #: steps to the ball that are too many to wait for
-    #: then it is enough that the smallest eigenvalue at the lane is more than this share of that at the minimum
-    kept_curvature: float = 0.5
-    #: at multiples of so many steps of gradient descent a lane that creeps is followed by an implicit method
-    creep_steps: int = 50_000
-    #: at the step limit, and at a tip, the global minimum must be within this share of the point's length
-    near_global: float = 1e-2
-    #: a point that the paper's value test decided is polished to a minimum within this share of its length
-    near_minimum: float = 1e-1
-    #: a loss is below the convolutional network's barrier by more than this share: room for rounding
-    barrier_margin: float = 1e-9
+    kept_curvature: float = 0.5  #: then a smallest eigenvalue above this share of that at the minimum is enough
+    creep_steps: int = 50_000  #: at multiples of so many steps a lane that creeps is followed by an implicit method
+    near_global: float = 1e-2  #: at the step limit, and at a tip, the global minimum is within this share of the length
+    near_minimum: float = 1e-1  #: where the paper's value test decided, a minimum is within this share of the length
+    barrier_margin: float = 1e-9  #: a loss is below the ConvNet's barrier by more than this share: room for rounding
 
     # fits
-    #: an empirical risk's gradient at which a descent stops; thousandths at a start, 1e-18 after Newton's method
-    risk_gradient: float = 1e-8
+    risk_gradient: float = 1e-8  #: a fit's descent stops at this gradient: thousandths at a start, 1e-18 after Newton's
     zero_risk: float = 1e-24  #: an empirical risk below this is 0
     same_minimiser: float = 1e-4  #: two ends closer than this, relative to their size, are one minimiser
     consensus: float = 1e-2  #: the paper's limit for the spread of ends that are one
 
     # symmetry
     family: float = 1e-6  #: two polished points closer than this, under a declared symmetry, are one
-    #: a neuron this close to a multiple of a sum of teacher neurons, relative to the largest entry, is one
-    copy: float = 1e-6
+    copy: float = 1e-6  #: relative to the largest entry, a neuron this near a multiple of a sum of teacher's is one
     equal_entries: float = 1e-12  #: entries of a teacher closer than this are equal
     leaves: int = 2000  #: how many candidates of a symmetry are tried before two points are called different
 

@@ -17,25 +17,8 @@ from earnshaw.potentials.series import Series
 from earnshaw.problems import Activation
 from earnshaw.problems import activation as activation_of
 
-__all__ = [
-    "GELU",
-    "Erf",
-    "Hermite",
-    "Invariant",
-    "LeakyReLU",
-    "Logistic",
-    "Pairs",
-    "Potential",
-    "ReLU",
-    "Series",
-    "Sign",
-    "Softplus",
-    "derivatives",
-    "gradient_at",
-    "potential",
-    "quadrature",
-    "value_at",
-]
+__all__ = ["Invariant", "Pairs", "Potential", "derivatives", "gradient_at", "potential", "quadrature", "value_at"]
+__all__ += ["GELU", "Erf", "Hermite", "LeakyReLU", "Logistic", "ReLU", "Series", "Sign", "Softplus"]
 
 
 def potential(activation: str | Callable[..., Any] | Activation) -> Invariant:

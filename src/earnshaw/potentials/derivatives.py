@@ -20,10 +20,8 @@ _BLOCK = 8192
 
 
 def derivatives(activation: Activation, z: A, order: int) -> tuple[A, ...]:
-    """Return phi and its derivatives up to an order of at most 4, elementwise; NumPy in, NumPy out, and so for JAX.
-
-    A user's function that cannot be differentiated raises :class:`InputError`.
-    """
+    """Return phi and its derivatives up to an order of at most 4, elementwise; NumPy in, NumPy out, and so for JAX. A user's
+    function that cannot be differentiated raises :class:`InputError`."""
     return _tower_of(activation)(z, order)
 
 

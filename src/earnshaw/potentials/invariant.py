@@ -11,6 +11,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from earnshaw.numerics import bivariate_gaussian_mean
+from earnshaw.potentials.base import Pairs
 
 
 class Frame(NamedTuple):
@@ -73,14 +74,11 @@ def assemble(plane: Frame, entries: Entries) -> jax.Array:
 
 
 class Placed(NamedTuple):
-    """Neurons (..., n): what the potential measures of them, their features, and the vectors (..., n, d) it combines.
-
-    The vectors are None for the first n coordinate vectors: products with those cost nothing.
-    """
+    """Neurons (..., n): what the potential measures of them, their features, and the vectors (..., n, d) it combines."""
 
     sizes: jax.Array
     features: Any
-    vectors: jax.Array | None
+    vectors: jax.Array | None  # None: the first n coordinate vectors; products with those cost nothing
 
 
 class Invariant:
@@ -141,7 +139,7 @@ class Invariant:
         sizes, vectors = self.measure(positions)
         return Placed(sizes, self.prepare(sizes), None if coordinates else vectors)
 
-    def pairs(self, first: Placed, second: Placed | None = None) -> InvariantPairs:
+    def pairs(self, first: Placed, second: Placed | None = None) -> Pairs:
         """Return the pairs of neurons with others, or with themselves."""
         rows, vectors = _spread(first.features, -1), first.vectors
         assert vectors is not None
@@ -149,16 +147,16 @@ class Invariant:
             products = jnp.matmul(vectors, jnp.swapaxes(vectors, -1, -2))
             same = 1.0 if self.polar else first.sizes[..., None]
             products = jnp.where(jnp.eye(vectors.shape[-2], dtype=bool), same, products)
-            return InvariantPairs(self, rows, _spread(first.features, -2), products, vectors, vectors)
+            return _Pairs(self, rows, _spread(first.features, -2), products, vectors, vectors)
         columns = _spread(second.features, -2)
         if second.vectors is None:
-            return InvariantPairs(self, rows, columns, vectors[..., : second.sizes.shape[-1]], vectors, None)
+            return _Pairs(self, rows, columns, vectors[..., : second.sizes.shape[-1]], vectors, None)
         others = jnp.broadcast_to(second.vectors, (*vectors.shape[:-2], *second.vectors.shape[-2:]))
-        return InvariantPairs(self, rows, columns, jnp.matmul(vectors, jnp.swapaxes(others, -1, -2)), vectors, others)
+        return _Pairs(self, rows, columns, jnp.matmul(vectors, jnp.swapaxes(others, -1, -2)), vectors, others)
 
 
 @dataclass(frozen=True)
-class InvariantPairs:
+class _Pairs(Pairs):
     """Features (..., n, 1) and (..., 1, m) of two groups of neurons, their products (..., n, m), and their vectors."""
 
     potential: Invariant
@@ -169,17 +167,14 @@ class InvariantPairs:
     others: jax.Array | None  # None: coordinate vectors
 
     def values(self) -> jax.Array:
-        """Return Phi, (..., n, m)."""
         return self.potential.value(self.rows, self.columns, self.products)
 
     def slopes(self) -> jax.Array:
-        """Return the gradients in the first neuron, (..., n, m, d)."""
         along, toward = self.potential.gradient(self.rows, self.columns, self.products)
         others = jnp.eye(self.products.shape[-1], self.vectors.shape[-1]) if self.others is None else self.others
         return along[..., None] * self.vectors[..., :, None, :] + toward[..., None] * others[..., None, :, :]
 
     def force(self, charges: jax.Array) -> jax.Array:
-        """Return the sums over the second group, (..., n, d)."""
         along, toward = self.potential.gradient(self.rows, self.columns, self.products)
         charges = charges[..., None, :]
         toward = toward * charges
@@ -210,10 +205,7 @@ def gradient_at(potential: Invariant, first: ArrayLike, second: ArrayLike) -> ja
 
 
 def quadrature(potential: Invariant, first: np.ndarray, second: np.ndarray, order: int = 60) -> float:
-    r"""Return :math:`E[\sigma(u\cdot x)\sigma(v\cdot x)]` by quadrature in the plane of u and v, from sigma alone.
-
-    A slow reference for every potential, independent of its closed form.
-    """
+    r"""Return :math:`E[\sigma(u\cdot x)\sigma(v\cdot x)]` by quadrature in their plane, from sigma alone: a slow reference."""
     norms = [float(np.linalg.norm(vector)) for vector in (first, second)]
     unit, other = first / norms[0], second / norms[1]
     angle = 2 * np.arctan2(float(np.linalg.norm(unit - other)), float(np.linalg.norm(unit + other)))

@@ -34,11 +34,8 @@ _TAU = 1.0 / (2.0 * math.pi)
 def determinant(
     first: jax.Array, second: jax.Array, product: jax.Array, first_lift: Lift, second_lift: Lift
 ) -> jax.Array:
-    r"""Return D from the squares :math:`|u|^2, |v|^2`, the product, and the squared lifts :math:`s^2`.
-
-    Never below its value for parallel vectors, whatever rounding does to :math:`|u\wedge v|^2`.
-    """
-    wedge = jnp.maximum(first * second - product * product, 0.0)
+    r"""Return D from the squares :math:`|u|^2, |v|^2`, the product, and the squared lifts :math:`s^2`."""
+    wedge = jnp.maximum(first * second - product * product, 0.0)  # never below that of parallel vectors
     return first_lift * second_lift + first_lift * second + second_lift * first + wedge
 
 

@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.numerics import arcsine
+from earnshaw.numerics.angles import horner
 from earnshaw.potentials.invariant import Entries, Frame, Invariant
 from earnshaw.potentials.lifted import arcsine_entries, ramp_entries
 
@@ -65,21 +66,13 @@ def _mixed(coefficients: np.ndarray, x: jax.Array) -> jax.Array:
     y = 2.0 * x - 1.0
     square = y * y
     fourth = square * square
-
-    def part(some: np.ndarray) -> jax.Array:
-        total = jnp.full_like(y, some[-1])
-        for coefficient in some[-2::-1]:
-            total = total * fourth + coefficient
-        return total
-
-    first, second, third, last = (part(coefficients[offset::4]) for offset in range(4))
+    first, second, third, last = (horner(coefficients[offset::4], fourth) for offset in range(4))
     return (first + square * third) + y * (second + square * last)
 
 
 @dataclass(frozen=True)
 class Logistic(Invariant):
-    r"""The potential of :math:`c_0 + c_1\,\mathrm{sigmoid}(g\,z)`: sigmoid itself, tanh = 2 sigmoid(2 z) - 1, and
-    unit-tanh = sigmoid(2 z).
+    r"""The potential of :math:`c_0 + c_1\,\mathrm{sigmoid}(g\,z)`: sigmoid, tanh = 2 sigmoid(2 z) - 1, unit-tanh = sigmoid(2 z).
 
     .. math:: \Phi(u, v) = \Big(c_0 + \frac{c_1}2\Big)^2 + \frac{c_1^2}{2\pi} \sum_{m,m'} p_m p_{m'}
         \arcsin\frac{u\cdot v}{\sqrt{(|u|^2 + s_m^2/g^2)(|v|^2 + s_{m'}^2/g^2)}}

@@ -35,7 +35,7 @@ WANTED = 1e-10  # what the degree is chosen for
 
 
 class SeriesFeatures(NamedTuple):
-    r"""Of one neuron, for l = 0..L along the first axis: h_l; and what A and B of the gradient need of the moving one."""
+    """Of one neuron, for l = 0..L along the first axis: h_l; and what A and B of the gradient need of the moving one."""
 
     coefficients: jax.Array
     along: jax.Array  # sqrt((l+1)(l+2)) h_{l+2} / r
@@ -169,32 +169,22 @@ class Series(Invariant):
 
 @functools.lru_cache(maxsize=1024)
 def _accuracy(series: Series, norm: float) -> tuple[float, float, float]:
-    """Return the norms of the series' tail, of the coefficients' error, and of sigma, at this norm.
-
-    On the host, where one shape of array serves all rules.
-    """
-    twice = 2 * series.nodes
-    z, weights = _rule(twice)
-    up, down = _on_host(series, norm * z), _on_host(series, -norm * z)
-    square = float((up**2 + down**2) @ weights)
-    better = _host_coefficients(twice, series.degree + 1, up, down)
-    z = _rule(series.nodes)[0]
-    h = _host_coefficients(series.nodes, series.degree + 1, _on_host(series, norm * z), _on_host(series, -norm * z))
+    """Return the norms of the series' tail, of the coefficients' error, and of sigma, at this norm."""
+    h, _ = _host_coefficients(series, series.nodes, norm)
+    better, square = _host_coefficients(series, 2 * series.nodes, norm)
     tail = math.sqrt(max(square - float(better @ better), 0.0))
     return tail, float(np.linalg.norm(h - better)), math.sqrt(square)
 
 
-def _on_host(series: Series, x: np.ndarray) -> np.ndarray:
-    padded = np.zeros(512 * math.ceil(len(x) / 512))
-    padded[: len(x)] = x
-    return np.asarray(series.activation(jnp.asarray(padded)))[: len(x)]
-
-
-def _host_coefficients(nodes: int, count: int, up: np.ndarray, down: np.ndarray) -> np.ndarray:
-    table = _table(nodes, count)[1]
-    h = np.empty(count)
+def _host_coefficients(series: Series, nodes: int, norm: float) -> tuple[np.ndarray, float]:
+    r"""Return h_0..h_L and :math:`E[\sigma(rz)^2]` by a rule of so many nodes; one shape of array serves all rules."""
+    (z, weights), table = _rule(nodes), _table(nodes, series.degree + 1)[1]
+    padded = np.zeros(512 * math.ceil(nodes / 512))
+    padded[:nodes] = norm * z
+    up, down = (np.asarray(series.activation(jnp.asarray(sign * padded)))[:nodes] for sign in (1.0, -1.0))
+    h = np.empty(series.degree + 1)
     h[0::2], h[1::2] = (up + down) @ table[:, 0::2], (up - down) @ table[:, 1::2]
-    return h
+    return h, float((up**2 + down**2) @ weights)
 
 
 def _orders(count: int, like: jax.Array) -> jax.Array:

@@ -9,22 +9,6 @@ from earnshaw.problems.loading import load_function
 from earnshaw.problems.logistic import Data, Labels, Logistic
 from earnshaw.problems.two_layer import TwoLayer, standard_teacher
 
-__all__ = [
-    "Activation",
-    "ChargeLaw",
-    "Charges",
-    "ConvNet",
-    "Data",
-    "DeepTanh",
-    "Labels",
-    "Logistic",
-    "Problem",
-    "RandomConvNets",
-    "Symmetry",
-    "TwoLayer",
-    "activation",
-    "load_function",
-    "problem_from_json",
-    "standard_teacher",
-    "unit_activation",
-]
+__all__ = ["ChargeLaw", "Charges", "ConvNet", "Data", "DeepTanh", "Labels", "Logistic", "RandomConvNets", "TwoLayer"]
+__all__ += ["Activation", "Problem", "Symmetry", "activation", "load_function", "problem_from_json", "standard_teacher"]
+__all__ += ["unit_activation"]

@@ -30,28 +30,17 @@ _erf = np.vectorize(math.erf, otypes=[float])
 
 @dataclass(frozen=True)
 class Activation:
-    """An activation sigma: its name and what the problem needs to know of it.
+    """An activation sigma: its name and what the problem needs to know of it."""
 
-    Attributes
-    ----------
-    name : what a user writes and a record keeps: ``leaky:0.1``, ``my.py:swish``.
-    kind : the part before the colon, or ``function`` for a function of the user's own.
-    parameter : the slope of ``leaky``, the degree of ``hermite``.
-    homogeneous : p when sigma(r x) = r^p sigma(x) for every r > 0 (ReLU 1, sign 0), else None.
-    odd : whether sigma(-x) = -sigma(x).
-    vanishes_at_zero : whether a neuron vanishes as its weights shrink to 0.
-    values : the lowest and the highest value, or bounds of them; of a user's function, those on a grid from -12 to 12.
-    digest : a hash of a user's function, by its source and its values; None for the others.
-    """
-
-    name: str
-    kind: str
-    parameter: float | None = None
-    homogeneous: int | None = None
-    odd: bool = False
-    vanishes_at_zero: bool = True
+    name: str  #: what a user writes and a record keeps: ``leaky:0.1``, ``my.py:swish``
+    kind: str  #: the part before the colon, or ``function`` for a function of the user's own
+    parameter: float | None = None  #: the slope of ``leaky``, the degree of ``hermite``
+    homogeneous: int | None = None  #: p when sigma(r x) = r^p sigma(x) for every r > 0 (ReLU 1, sign 0), else None
+    odd: bool = False  #: whether sigma(-x) = -sigma(x)
+    vanishes_at_zero: bool = True  #: whether a neuron vanishes as its weights shrink to 0
+    #: the lowest and the highest value, or bounds of them; of a user's function, those on a grid from -12 to 12
     values: tuple[float, float] = (-math.inf, math.inf)
-    digest: str | None = None
+    digest: str | None = None  #: a hash of a user's function, by its source and its values; None for the others
     function: Callable[..., Any] | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, x: Array) -> Array:
@@ -115,9 +104,8 @@ def unit_activation(given: str | Callable[..., Any] | Activation) -> Activation:
     if not (low >= 0 and high <= 1):
         others = ", ".join(name for name, (sigma, _) in _NAMED.items() if sigma.values == (0, 1))
         use = f"unit-{found.name}" if f"unit-{found.name}" in _NAMED else f"{others}, or a function of your own"
-        raise InputError(
-            f"the activation {found} has values {low:.3g} to {high:.3g}; the model needs [0, 1]: use {use}"
-        )
+        given = f"the activation {found} has values {low:.3g} to {high:.3g}"
+        raise InputError(f"{given}; the model needs [0, 1]: use {use}")
     return found
 
 
@@ -139,27 +127,25 @@ def is_function_name(name: str) -> bool:
     return bool(colon) and kind not in {"leaky", "hermite", *_NAMED}
 
 
-def _unit(name: str) -> Activation:
-    """Return the facts about a function that rises from 0 to 1."""
-    return Activation(name, name, vanishes_at_zero=False, values=(0.0, 1.0))
+def _sigma(name: str, **facts: Any) -> Activation:
+    return Activation(name, name, **facts)
 
+
+_POSITIVE, _BETWEEN, _UNIT = (0.0, math.inf), (-1.0, 1.0), {"vanishes_at_zero": False, "values": (0.0, 1.0)}
 
 # Facts and functions of x alone; leaky and hermite also take their parameter.
 _NAMED: dict[str, tuple[Activation, Callable[[Array], Array]]] = {
     sigma.name: (sigma, function)
     for sigma, function in (
-        (Activation("relu", "relu", homogeneous=1, values=(0.0, math.inf)), lambda x: np.maximum(x, 0.0)),
-        (Activation("sign", "sign", homogeneous=0, odd=True, vanishes_at_zero=False, values=(-1.0, 1.0)), np.sign),
-        (Activation("erf", "erf", odd=True, values=(-1.0, 1.0)), _erf),
-        (_unit("sigmoid"), lambda x: 0.5 + 0.5 * np.tanh(0.5 * x)),
-        (Activation("tanh", "tanh", odd=True, values=(-1.0, 1.0)), np.tanh),
-        (
-            Activation("softplus", "softplus", vanishes_at_zero=False, values=(0.0, math.inf)),
-            partial(np.logaddexp, 0.0),
-        ),
-        (Activation("gelu", "gelu", values=(-0.17, math.inf)), lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2)))),
-        (_unit("unit-tanh"), lambda x: 0.5 + 0.5 * np.tanh(x)),
-        (_unit("unit-erf"), lambda x: 0.5 + 0.5 * _erf(x)),
+        (_sigma("relu", homogeneous=1, values=_POSITIVE), lambda x: np.maximum(x, 0.0)),
+        (_sigma("sign", homogeneous=0, odd=True, vanishes_at_zero=False, values=_BETWEEN), np.sign),
+        (_sigma("erf", odd=True, values=_BETWEEN), _erf),
+        (_sigma("sigmoid", **_UNIT), lambda x: 0.5 + 0.5 * np.tanh(0.5 * x)),
+        (_sigma("tanh", odd=True, values=_BETWEEN), np.tanh),
+        (_sigma("softplus", vanishes_at_zero=False, values=_POSITIVE), partial(np.logaddexp, 0.0)),
+        (_sigma("gelu", values=(-0.17, math.inf)), lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2)))),
+        (_sigma("unit-tanh", **_UNIT), lambda x: 0.5 + 0.5 * np.tanh(x)),
+        (_sigma("unit-erf", **_UNIT), lambda x: 0.5 + 0.5 * _erf(x)),
     )
 }
 
@@ -187,18 +173,17 @@ def _hermite(given: str, rest: str) -> Activation:
 
 def _of_function(name: str, function: Any) -> Activation:
     """Check a function on a grid, and collect the facts about it."""
+    who = f"the activation {name!r}"
     if not callable(function):
-        raise InputError(f"the activation {name!r} is {function!r:.60}, not a function; give one that takes an array")
+        raise InputError(f"{who} is {function!r:.60}, not a function; give one that takes an array")
     at = partial(_values, name, function)
     values = at(GRID)
     size = float(np.abs(values).max())
     close = partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
     if size == 0:
-        raise InputError(f"the activation {name!r} is 0 everywhere on a grid from -12 to 12; nothing can be learned")
+        raise InputError(f"{who} is 0 everywhere on a grid from -12 to 12; nothing can be learned")
     if not close(at(GRID[:91].reshape(7, 13)), values[:91].reshape(7, 13)) or not close(at(GRID[::-2]), values[::-2]):
-        raise InputError(
-            f"the activation {name!r} does not act on each number by itself; its value at x may depend on x alone"
-        )
+        raise InputError(f"{who} does not act on each number by itself; its value at x may depend on x alone")
     doubled = at(2 * GRID)
     degrees = [p for p in (0, 1, 2, 3) if close(doubled, 2.0**p * values)]
     return Activation(
@@ -215,33 +200,26 @@ def _of_function(name: str, function: Any) -> Activation:
 
 def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
     """Return function(x) in double precision, or say in one sentence what is wrong with it."""
+    who = f"the activation {name!r}"
     try:
-        with _double_precision(), np.errstate(all="ignore"):
+        jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
+        with jax.enable_x64(True) if jax else contextlib.nullcontext(), np.errstate(all="ignore"):
             given = np.asarray(function(x))
     except Exception as error:  # whatever the user's function raises
-        raise InputError(
-            f"the activation {name!r} fails on an array of numbers ({said(error)}); it must take an array and return "
-            "one of the same shape: write it with jax.numpy, jnp.where in place of if"
-        ) from None
+        must = (
+            "it must take an array and return one of the same shape: write it with jax.numpy, jnp.where in place of if"
+        )
+        raise InputError(f"{who} fails on an array of numbers ({said(error)}); {must}") from None
     if given.shape != x.shape:
-        raise InputError(
-            f"the activation {name!r} returns shape {given.shape} for an array of shape {x.shape}; it must return one "
-            "number for each number"
-        )
+        shapes = f"shape {given.shape} for an array of shape {x.shape}"
+        raise InputError(f"{who} returns {shapes}; it must return one number for each number")
     if given.dtype.kind not in "fiub" or given.dtype in (np.float16, np.float32):
-        raise InputError(
-            f"the activation {name!r} returns numbers of type {given.dtype}; real numbers in double precision are needed"
-        )
+        raise InputError(f"{who} returns numbers of type {given.dtype}; real numbers in double precision are needed")
     values = given.astype(np.float64)
     bad = ~np.isfinite(values)
     if bad.any():
-        raise InputError(f"the activation {name!r} is {values[bad][0]} at x = {x[bad][0]:.6g}; it must be finite")
+        raise InputError(f"{who} is {values[bad][0]} at x = {x[bad][0]:.6g}; it must be finite")
     return values
-
-
-def _double_precision() -> Any:
-    """Let a function written with JAX compute in double precision, if JAX is there at all."""
-    return sys.modules["jax"].enable_x64(True) if "jax" in sys.modules else contextlib.nullcontext()
 
 
 def _digest(function: Callable[..., Any], values: Array) -> str:

@@ -25,22 +25,13 @@ NETWORKS: dict[str, type[Problem]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Symmetry:
-    """Which rearrangements of a point's rows and columns the loss does not see, as data.
+    """Which rearrangements of a point's rows and columns the loss does not see, as data."""
 
-    Attributes
-    ----------
-    rows : (n,) classes; rows of the point (neurons) of equal class may be exchanged.
-    columns : (d,) classes; columns (coordinates) of equal class may be exchanged, if that only exchanges anchors.
-    anchors : (k, d) matrix that stays where it is: the teacher, the protons; k may be 0.
-    anchor_rows : (k,) classes of the anchors.
-    extra : trailing columns of the point, beyond the d coordinates, that move with their row: trained output weights.
-    """
-
-    rows: Classes
-    columns: Classes
-    anchors: Array
-    anchor_rows: Classes
-    extra: int = 0
+    rows: Classes  #: (n,) classes; rows of the point (neurons) of equal class may be exchanged
+    columns: Classes  #: (d,) classes; columns (coordinates) of equal class may be, if that only exchanges anchors
+    anchors: Array  #: (k, d) matrix that stays where it is: the teacher, the protons; k may be 0
+    anchor_rows: Classes  #: (k,) classes of the anchors
+    extra: int = 0  #: trailing columns of the point, beyond the d coordinates, that move with their row: output weights
 
 
 def classes(values: ArrayLike) -> Classes:
@@ -52,18 +43,12 @@ class Problem:
     """What a student is asked to learn. Subclasses are frozen dataclasses that name their network.
 
     A record's ``objective`` is ``NETWORK/DETAIL``; :func:`problem_from_json` finds the reader by the network.
-
-    Attributes
-    ----------
-    batch : how many runs suit a core's cache when they are computed together.
-    scale : the square scale of the loss.
-    is_realisable : whether the smallest loss is known to be 0.
     """
 
     network: ClassVar[str]
-    batch: Any = 64  # an int, or a property that is one; so are the others
-    scale: Any = 1.0
-    is_realisable: Any = False
+    batch: Any = 64  #: how many runs suit a core's cache when computed together (this and the next may be properties)
+    scale: Any = 1.0  #: the square scale of the loss
+    is_realisable: Any = False  #: whether the smallest loss is known to be 0
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Enter the class into the registry of readers."""

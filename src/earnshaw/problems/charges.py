@@ -18,23 +18,17 @@ VARIANTS = ("T", "B", "S")
 
 @dataclass(frozen=True)
 class ChargeLaw:
-    r"""The potential between two unit charges, by name.
+    """The potential between two unit charges, by name.
 
-    Parameters
-    ----------
-    name : ``coulomb``, ``yukawa``, ``almost-yukawa`` (functions of the distance, on R^d), ``polynomial`` or ``sign``
-        (functions of the inner product, on the unit sphere).
-    eigenvalue : the lambda of the two Yukawa laws.
-    radius : the eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away.
-    variant : how ``almost-yukawa`` is rounded off inside: T, B or S.
-    degree : the power of ``polynomial``.
+    ``coulomb``, ``yukawa`` and ``almost-yukawa`` are functions of the distance, on R^d; ``polynomial`` and ``sign`` of the
+    inner product, on the unit sphere.
     """
 
     name: str = "almost-yukawa"
-    eigenvalue: float = 1.0
-    radius: float = 0.5
-    variant: str = "T"
-    degree: int = 3
+    eigenvalue: float = 1.0  #: the lambda of the two Yukawa laws
+    radius: float = 0.5  #: the eps of ``almost-yukawa``: it is exactly lambda-harmonic farther away
+    variant: str = "T"  #: how ``almost-yukawa`` is rounded off inside: T, B or S
+    degree: int = 3  #: the power of ``polynomial``
 
     def __post_init__(self) -> None:
         """Validate what does not depend on the dimension."""

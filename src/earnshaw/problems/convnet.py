@@ -114,10 +114,8 @@ class ConvNet(Convolutional):
         check_record(cls.network, record, {"p", "k", "filter", "output_weights"})
         problem = cls(unhexed(record["filter"]), unhexed(record["output_weights"]))
         if (problem.filter_size, problem.patches) != (record["p"], record["k"]):
-            raise InputError(
-                f"the filter has {problem.filter_size} and the output layer {problem.patches} weights, but p, k = "
-                f"{record['p']}, {record['k']} are stated"
-            )
+            found = f"the filter has {problem.filter_size} and the output layer {problem.patches} weights"
+            raise InputError(f"{found}, but p, k = {record['p']}, {record['k']} are stated")
         return problem
 
 
@@ -142,16 +140,13 @@ class RandomConvNets(Convolutional):
         whole("patches", self.patches, 1, MAX_WEIGHTS)
         most = sqrt(self.patches)
         if not abs(self.ratio) <= most * (1 + 1e-15):
-            raise InputError(
-                f"the ratio S/|a*| = {self.ratio} is impossible with k = {self.patches} output weights: "
-                f"use {-most:.6g} to {most:.6g}"
-            )
+            asked = f"the ratio S/|a*| = {self.ratio} is impossible with k = {self.patches} output weights"
+            raise InputError(f"{asked}: use {-most:.6g} to {most:.6g}")
         if self.patches == 1 and abs(self.ratio) != 1:
             raise InputError(f"with one output weight S/|a*| is 1 or -1, not {self.ratio}")
 
     @property
     def unprovable(self) -> str:
         """A proof is about one teacher."""
-        return (
-            "every run has a teacher of its own; prove one of them with earnshaw prove --filter W.npy --outputs A.npy"
-        )
+        instead = "earnshaw prove --filter W.npy --outputs A.npy"
+        return f"every run has a teacher of its own; prove one of them with {instead}"

@@ -16,23 +16,16 @@ class DeepTanh(Problem):
 
     Depth 2 has one hidden layer. There are no biases, and the teacher is another random one for every run.
 
-    Parameters
-    ----------
-    depth : the number D of layers of weights, from 2.
-    width : neurons in each hidden layer.
-    dimension : dimension d of the inputs, :math:`x \sim N(0, I_d)`.
-    dtype : the precision of training, float32 or float64.
-
     Reference: Panigrahy et al. (2018), section 5.
     """
 
     network: ClassVar[str] = "deep-tanh"
     is_realisable = True  # the student has the teacher's shape
 
-    depth: int
-    width: int
-    dimension: int = 10
-    dtype: str = "float32"
+    depth: int  #: the number D of layers of weights, from 2
+    width: int  #: neurons in each hidden layer
+    dimension: int = 10  #: dimension d of the inputs, :math:`x \sim N(0, I_d)`
+    dtype: str = "float32"  #: the precision of training, float32 or float64
 
     def __post_init__(self) -> None:
         """Validate the sizes."""

@@ -30,9 +30,8 @@ def load_function(name: str) -> Any:
             with _search(os.getcwd()):
                 module = importlib.import_module(place)
     except FileNotFoundError:
-        raise InputError(
-            f"{name!r} cannot be loaded: there is no file {place} in {Path.cwd().name or '/'}; give its path"
-        ) from None
+        missing = f"there is no file {place} in {Path.cwd().name or '/'}"
+        raise InputError(f"{name!r} cannot be loaded: {missing}; give its path") from None
     except Exception as error:  # whatever the user's file raises when it runs
         raise InputError(f"{name!r} cannot be loaded: importing {place} raised {said(error)}") from None
     found = module

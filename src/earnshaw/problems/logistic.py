@@ -132,9 +132,8 @@ class Data(Probabilities):
         if len(y) != len(x):
             raise InputError(f"there are {len(x)} inputs and {len(y)} labels; give one label for each input")
         if y.min() < 0 or y.max() > 1:
-            raise InputError(
-                f"labels run from {y.min():g} to {y.max():g}; they must lie in [0, 1], or be the classes 0 and 1"
-            )
+            found = f"labels run from {y.min():g} to {y.max():g}"
+            raise InputError(f"{found}; they must lie in [0, 1], or be the classes 0 and 1")
         check_neurons(len(x), x.shape[1], self.neurons)
         self._settle(x=x, y=y, neurons=int(self.neurons), activation=unit_activation(self.activation))
 
@@ -192,15 +191,11 @@ def check_neurons(samples: int, dimension: int, neurons: int) -> None:
     """Refuse a network that so many rows cannot determine."""
     whole("neurons", neurons, 1)
     if neurons > dimension:
-        raise InputError(
-            f"{neurons} neurons were asked for, but the inputs have {dimension} dimensions; the model needs at most as "
-            "many neurons as dimensions: use fewer neurons"
-        )
+        asked = f"{neurons} neurons were asked for, but the inputs have {dimension} dimensions"
+        raise InputError(f"{asked}; the model needs at most as many neurons as dimensions: use fewer neurons")
     if samples < neurons * dimension:
-        raise InputError(
-            f"{samples} samples cannot determine {neurons} neurons of {dimension} weights; give at least "
-            f"{neurons * dimension} samples"
-        )
+        asked = f"{samples} samples cannot determine {neurons} neurons of {dimension} weights"
+        raise InputError(f"{asked}; give at least {neurons * dimension} samples")
 
 
 def _packed(array: Array) -> str:

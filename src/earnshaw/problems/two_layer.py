@@ -25,9 +25,8 @@ def standard_teacher(num_neurons: int, dimension: int | None = None) -> Array:
     if not 1 <= num_neurons <= MAX_NEURONS:
         raise InputError(f"a teacher of {num_neurons} neurons was asked for; use 1 to {MAX_NEURONS}")
     if dimension is not None and not num_neurons <= dimension <= MAX_NEURONS:
-        raise InputError(
-            f"{num_neurons} orthonormal neurons do not fit in dimension {dimension}; use d >= k, or a teacher of your own"
-        )
+        asked = f"{num_neurons} orthonormal neurons do not fit in dimension {dimension}"
+        raise InputError(f"{asked}; use d >= k, or a teacher of your own")
     return np.eye(num_neurons, dimension)
 
 
@@ -36,9 +35,8 @@ def _neurons(name: str, values: ArrayLike) -> Array:
     matrix = reals(name, values, 2)
     sizes = np.abs(matrix).max(axis=1)
     if not sizes.all():
-        raise InputError(
-            f"{name} has a zero neuron in row {int(np.argmin(sizes))}; the loss is not differentiable there: remove the row"
-        )
+        found = f"{name} has a zero neuron in row {int(np.argmin(sizes))}"
+        raise InputError(f"{found}; the loss is not differentiable there: remove the row")
     if sizes.min() < 1e-140 or sizes.max() > 1e140:
         raise InputError(f"{name} has neurons of size {sizes.min():.3g} to {sizes.max():.3g}; rescale to 1e-140..1e140")
     return matrix
@@ -88,9 +86,8 @@ class TwoLayer(Problem):
         teacher = _neurons("the teacher", self.teacher)
         students = whole("student neurons", len(teacher) if self.students is None else self.students, 1, MAX_NEURONS)
         if self.trainable_output and self.student_output_weights is not None:
-            raise InputError(
-                "student_output_weights are fixed, but trainable_output asks for ones that are learned; give one of the two"
-            )
+            asked = "student_output_weights are fixed, but trainable_output asks for ones that are learned"
+            raise InputError(f"{asked}; give one of the two")
         self._settle(
             teacher=teacher,
             students=students,
@@ -156,9 +153,8 @@ class TwoLayer(Problem):
         if students == self.students:
             return self
         if self.student_output_weights is not None:
-            raise InputError(
-                f"the student's {self.students} output weights do not fit {students} neurons; give new ones"
-            )
+            given = f"the student's {self.students} output weights"
+            raise InputError(f"{given} do not fit {students} neurons; give new ones")
         if students < 1:
             raise InputError(f"{students} student neurons were asked for; at least 1 is needed")
         return dataclasses.replace(self, students=students)
@@ -207,16 +203,9 @@ class TwoLayer(Problem):
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form: numbers as hexadecimal floats, so that nothing is rounded."""
-        record: dict[str, Any] = {
-            "n": self.students,
-            "k": self.teachers,
-            "d": self.dimension,
-            "target": hexed(self.teacher),
-            "objective": f"two-layer/{self.activation}",
-        }
-        for name in _VECTORS:
-            if getattr(self, name) is not None:
-                record[name] = hexed(getattr(self, name))
+        record: dict[str, Any] = {"n": self.students, "k": self.teachers, "d": self.dimension}
+        record |= {"target": hexed(self.teacher), "objective": f"two-layer/{self.activation}"}
+        record |= {name: hexed(vector) for name in _VECTORS if (vector := getattr(self, name)) is not None}
         if self.trainable_output:
             record["trainable_output"] = True
         if self.activation.digest is not None:
@@ -238,7 +227,6 @@ class TwoLayer(Problem):
             **{key: unhexed(record[key]) for key in _VECTORS if key in record},
         )
         if (problem.teachers, problem.dimension) != (record["k"], record["d"]):
-            raise InputError(
-                f"the target has shape {problem.teacher.shape}, but k, d = {record['k']}, {record['d']} are stated"
-            )
+            found = f"the target has shape {problem.teacher.shape}"
+            raise InputError(f"{found}, but k, d = {record['k']}, {record['d']} are stated")
         return problem

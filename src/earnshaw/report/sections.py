@@ -130,8 +130,8 @@ def _families(results: Sequence[SweepResult], out: Path) -> Section:
 
 
 def _folder(result: SweepResult) -> Path:
-    assert isinstance(result.source, Path)
-    return result.source.parent
+    assert isinstance(result.files, Path)
+    return result.files.parent
 
 
 def _statements(results: Sequence[SweepResult], out: Path) -> list[Section]:

@@ -54,8 +54,7 @@ class RandomWeights(Start):
 class Xavier(RandomWeights):
     """Every neuron from N(0, I/k), k the number of teacher neurons (Safran & Shamir 2018, section 3).
 
-    Trainable output weights begin as N(0, 1), as in every start here. Without a teacher k is the dimension, so that
-    neurons have about length 1.
+    Without a teacher k is the dimension, so that neurons have about length 1.
     """
 
     kind: str = "xavier"

@@ -25,10 +25,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
     manifest = read_json(path / "manifest.json")
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         known = str(manifest.get("format")) if isinstance(manifest, dict) else "nothing known"
-        raise InputError(
-            f"{path} holds a manifest of another program or version ({known}, this one reads {FORMAT}); run it anew "
-            "into another folder"
-        )
+        found = f"a manifest of another program or version ({known}, this one reads {FORMAT})"
+        raise InputError(f"{path} holds {found}; run it anew into another folder")
     if not isinstance(manifest.get("settings"), dict) or not {"kind", "common"} <= set(manifest):
         raise InputError(f"the manifest of {path} lacks its kind, its settings or what they share; it is damaged")
     return manifest
@@ -95,9 +93,8 @@ class RunFolder:
                 odd = f"{name} has {there['runs']} runs there, and {setting['runs']} were asked for"
             setting["plan"] = there["plan"]
         if odd:
-            raise InputError(
-                f"{self.path} holds another computation: {odd}; choose another --out or leave it out (nothing was changed)"
-            )
+            instead = "choose another --out or leave it out (nothing was changed)"
+            raise InputError(f"{self.path} holds another computation: {odd}; {instead}")
 
     def seal(self, name: str) -> str:
         """The hash of what determines a setting's numbers, the cut into pieces included, but not the number of runs."""

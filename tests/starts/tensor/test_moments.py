@@ -9,7 +9,7 @@ from earnshaw.landscapes.logistic_theory import neuron_moment
 from earnshaw.landscapes.rows import Rows
 from earnshaw.potentials import derivatives
 from earnshaw.problems import activation
-from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual, raw
+from earnshaw.starts.tensor.moments import LinearFit, Moments, quadratic_residual
 
 D, K, N = 4, 2, 300
 ID = np.eye(D)
@@ -41,7 +41,7 @@ def setting():
 @pytest.mark.parametrize("kind", ["raw", "linear", "quadratic"])
 def test_every_contraction_against_the_full_tensors(setting, kind):
     rows, thirds, fourths = setting
-    label = raw if kind == "raw" else LinearFit.of(rows)
+    label = Moments(rows).label if kind == "raw" else LinearFit.of(rows)
     label = quadratic_residual(rows, label) if kind == "quadratic" else label
     r = label(rows.x, rows.y)
     generator = np.random.default_rng(1)

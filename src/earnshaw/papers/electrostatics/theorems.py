@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.experiments.charges import compare_flows, coulomb_trace, power_descent, reach_one, recover, saddles
-from earnshaw.experiments.circle import circle_ends, node_minima
+from earnshaw.experiments import charges as counts
 from earnshaw.numerics import percentage
 from earnshaw.papers.comparison import Comparison, Item, Reproduction, Source, reproduces
 from earnshaw.plots import Proportion, bars
@@ -75,9 +74,9 @@ def table1(how: Reproduction, item: Item) -> list[Comparison]:
     rows = list(_potentials(how, item))
     how.progress(0.5, "convergence")
     count, nodes = how.count(full=100, quick=50), how.count(full=128, quick=64)
-    found = recover(3, 4, 1.0, count, how.seed).found()
-    minima = node_minima(nodes, 4, how.seed)
-    powers = power_descent(3, nodes, how.seed)
+    found = counts.recover(3, 4, 1.0, count, how.seed).found()
+    minima = counts.node_minima(nodes, 4, how.seed)
+    powers = counts.power_descent(3, nodes, how.seed)
     counted = [
         item.share(setting, "converges", good, of, test)
         for setting, good, of, test in (
@@ -120,7 +119,7 @@ def lemma13(how: Reproduction, item: Item) -> Iterator[Comparison]:
 
 def theorem5(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Theorem 5: gradient flow on L/2 and the dynamics of charges, integrated apart."""
-    flows = compare_flows(how.seed)
+    flows = counts.compare_flows(how.seed)
     quantity, ratio = "speed_under_2_Phi_over_flow_on_half_L", flows.speed_ratio
     test = "to 1e-9: an erratum, the printed 2 Phi is twice as fast and not the same"
     ok = abs(ratio - 2) < 1e-9 and flows.doubled_difference > 1e-3
@@ -131,10 +130,10 @@ def theorem5(how: Reproduction, item: Item) -> Iterator[Comparison]:
 def theorems_9_11(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Theorems 9 and 11: the trace of an electron's block of the Hessian, at critical points in empty space."""
     for d in (2, 3, 5):
-        yield item.at_most(f"Theorem 9, d={d}", "trace_over_norm", coulomb_trace(d, 200, how.seed), 1e-12)
+        yield item.at_most(f"Theorem 9, d={d}", "trace_over_norm", counts.coulomb_trace(d, 200, how.seed), 1e-12)
     count = how.count(full=400, quick=200)
     settings = [(1, 3, 1.0)] if how.quick else [(1, 3, 1.0), (2, 4, 1.0), (2, 4, 0.0)]
-    points = [saddles(n, k, 0.25, count, how.seed, regularisation=weight) for n, k, weight in settings]
+    points = [counts.saddles(n, k, 0.25, count, how.seed, regularisation=weight) for n, k, weight in settings]
     found = sum(some.found for some in points)
     negative = sum(int((some.curvature < 0).sum()) for some in points)
     setting, ok = f"Theorem 11, {found} critical points", found >= 20 and negative == found
@@ -146,7 +145,7 @@ def theorems_9_11(how: Reproduction, item: Item) -> Iterator[Comparison]:
 def theorem12(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Theorem 12: Algorithm 2 on G puts some electron within eps of a proton."""
     for factor in (0.25, 1.0):
-        reach = reach_one(3, 4, factor, 8, how.seed)
+        reach = counts.reach_one(3, 4, factor, 8, how.seed)
         close = int((reach.distances < 0.5).sum())
         setting = f"Theorem 12, d=3, k=4, c={factor:g} (median {np.median(reach.steps):.0f} steps)"
         yield item.share(setting, "algorithm_2_within_eps", close, 8, "8 of 8")
@@ -161,12 +160,12 @@ def theorem17(how: Reproduction, item: Item) -> Iterator[Comparison]:
     for d, k in sizes:
         for factor in (0.25, 1.0, 4.0):
             setting = f"Theorem 17, d={d}, k={k}, c={factor:g}"
-            mine = recover(d, k, factor, count, how.seed)
+            mine = counts.recover(d, k, factor, count, how.seed)
             found = mine.found()
             test = f"all; {mine.steps:.0f} steps a node, worst distance {mine.distances.max():.1e}"
             yield item.share(setting, "log_domain_found_all", found, count, test)
             if d == 3:
-                theirs = recover(d, k, factor, count, how.seed, printed=True).found()
+                theirs = counts.recover(d, k, factor, count, how.seed, printed=True).found()
                 test = "printed algorithm, for comparison: not above the log domain's"
                 yield item.share(setting, "algorithm_3_found_all", theirs, count, test, theirs <= found)
                 for proportions, number in zip(drawn.values(), (found, theirs), strict=True):
@@ -180,7 +179,7 @@ def lemmas_28_29(how: Reproduction, item: Item) -> Iterator[Comparison]:
     drawn: dict[str, list[Proportion]] = {"global minimum": [], "flat antipodal pairs": []}
     runs = how.count(full=1000, quick=300)
     for k in (2, 3, 4, 5):
-        end = circle_ends(k, runs, how.seed)
+        end = counts.circle_ends(k, runs, how.seed)
         settled = end.at_global + end.flat_pairs
         share, limit = "global_or_flat_antipodal_pairs", Source.LIMIT
         test, ok = "99% or more (the rest is not recognised as either)", settled >= 0.99 * runs
@@ -191,7 +190,7 @@ def lemmas_28_29(how: Reproduction, item: Item) -> Iterator[Comparison]:
         for proportions, number in zip(drawn.values(), (end.at_global, end.flat_pairs), strict=True):
             proportions.append(Proportion(f"k={k}", *percentage(number, runs)))
     bars(drawn, f"Sign neurons on the circle: where descent ends ({runs} runs each)", how.out / "lemma28")
-    minima = [node_minima(how.count(full=128, quick=64), k, how.seed) for k in (2, 3, 5, 8)]
+    minima = [counts.node_minima(how.count(full=128, quick=64), k, how.seed) for k in (2, 3, 5, 8)]
     found, at_teacher = sum(some.found for some in minima), sum(some.at_teacher for some in minima)
     setting, ok = f"Lemma 29, {found} local minima", at_teacher == found and found > 100
     yield item.share(setting, "at_plus_or_minus_w", at_teacher, found, "all", ok)
@@ -201,7 +200,7 @@ def theorem30(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Theorem 30: powers of the inner product, orthonormal teacher."""
     count = how.count(full=128, quick=64)
     for degree in (3, 4, 5):
-        powers = power_descent(degree, count, how.seed)
+        powers = counts.power_descent(degree, count, how.seed)
         setting, test = f"Theorem 30, l={degree}", f"all; worst 1 - |cosine| {powers.worst:.0e}"
         yield item.share(setting, "ends_at_plus_or_minus_w", powers.at_teacher, powers.ends, test)
 

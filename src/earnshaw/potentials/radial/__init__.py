@@ -5,17 +5,5 @@ from earnshaw.potentials.radial.base import Circle, Coulomb, Radial, Yukawa, lap
 from earnshaw.potentials.radial.fourier import Realisability, Transform, realisability
 from earnshaw.potentials.radial.realisation import Realisation
 
-__all__ = [
-    "AlmostYukawa",
-    "Circle",
-    "Coulomb",
-    "Radial",
-    "Realisability",
-    "Realisation",
-    "Transform",
-    "Variant",
-    "Yukawa",
-    "laplacian",
-    "realisability",
-    "turned",
-]
+__all__ = ["AlmostYukawa", "Circle", "Coulomb", "Radial", "Variant", "Yukawa", "laplacian", "turned"]
+__all__ += ["Realisability", "Realisation", "Transform", "realisability"]

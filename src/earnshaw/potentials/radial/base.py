@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from earnshaw.errors import InputError
 from earnshaw.numerics.angles import horner
+from earnshaw.potentials.base import Pairs
 
 
 class Radial:
@@ -54,10 +55,10 @@ class Radial:
         """Return the places: nothing can be computed of one alone."""
         return positions
 
-    def pairs(self, first: jax.Array, second: jax.Array | None = None) -> RadialPairs:
+    def pairs(self, first: jax.Array, second: jax.Array | None = None) -> Pairs:
         """Return the pairs of places with others, or with themselves."""
         others = first if second is None else second
-        return RadialPairs(self, self.difference(first[..., :, None, :], others[..., None, :, :]), second is None)
+        return _Pairs(self, self.difference(first[..., :, None, :], others[..., None, :, :]), second is None)
 
     def second_derivatives(self, first: jax.Array, second: jax.Array) -> tuple[jax.Array, jax.Array]:
         r"""Return :math:`\Phi'' uu^T + \frac{\Phi'}r(I - uu^T)`, u the unit vector between, and minus that; 0 where r = 0."""
@@ -75,7 +76,7 @@ class Radial:
 
 
 @dataclass(frozen=True)
-class RadialPairs:
+class _Pairs(Pairs):
     """The differences (..., n, m, d) of places; ``same``: those of n places with themselves."""
 
     potential: Radial
@@ -84,15 +85,13 @@ class RadialPairs:
 
     @functools.cached_property
     def distance(self) -> jax.Array:
-        """The distances (..., n, m)."""
         return _length(self.apart)
 
     def values(self) -> jax.Array:
-        """Return Phi, (..., n, m); of a charge with itself 1 under a bounded potential, else 0: it is left out."""
         if not self.same:
             return self.potential.value(self.distance)
         itself = jnp.eye(self.apart.shape[-2], dtype=bool)
-        alone = 1.0 if self.potential.bounded else 0.0
+        alone = 1.0 if self.potential.bounded else 0.0  # of a charge with itself: where unbounded, it is left out
         return jnp.where(itself, alone, self.potential.value(jnp.where(itself, 1.0, self.distance)))
 
     def _pull(self) -> jax.Array:
@@ -101,11 +100,9 @@ class RadialPairs:
         return jnp.where(self.distance > 0, self.potential.slope(safe) / safe, 0.0)
 
     def slopes(self) -> jax.Array:
-        """Return the gradients in the first place, (..., n, m, d)."""
         return self._pull()[..., None] * self.apart
 
     def force(self, charges: jax.Array) -> jax.Array:
-        """Return the sums over the second group, (..., n, d)."""
         return jnp.sum((charges[..., None, :] * self._pull())[..., None] * self.apart, -2)
 
 

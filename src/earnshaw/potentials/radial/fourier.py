@@ -1,8 +1,4 @@
-r"""Fourier transforms of radial potentials: which of them some activation has.
-
-The transform is :math:`\mathfrak F\Phi(\omega) = \int \Phi(|x|)\, e^{-i\omega\cdot x}\,dx`, a function of
-:math:`|\omega|` again.
-"""
+r"""Transforms :math:`\mathfrak F\Phi(\omega) = \int \Phi(|x|)\, e^{-i\omega\cdot x}\,dx`: which potentials some activation has."""
 
 from __future__ import annotations
 
@@ -47,9 +43,7 @@ class Transform:
     def source(self) -> Polynomial:
         r"""Exact coefficients of :math:`x f(x)`, lambda = 1, in powers of x."""
         d, inside = self.potential.dimension, self.potential.inside
-        if (
-            self.potential.variant is Variant.S
-        ):  # its inner part is a series, its source a multiple of an overlap volume
+        if self.potential.variant is Variant.S:  # the inner part is a series, its source a multiple of an overlap
             shape = overlap(d, self.potential.edge)
             strength = (inside[0] - 2 * d * inside[2]) / shape[0]
             return (Fraction(0), *(strength * c for c in shape))
@@ -69,8 +63,7 @@ class Transform:
         at_zero: Terms = defaultdict(Fraction)
 
         def add(table: Terms, power: int, turns: int, amount: Fraction) -> None:
-            """Add i^turns times amount."""
-            table[power, turns % 2] += amount if turns % 4 < 2 else -amount
+            table[power, turns % 2] += amount if turns % 4 < 2 else -amount  # i^turns times amount
 
         for k in range(n + 1):  # j_n(z)/z^n = Re (-i)^(n+1) e^(iz) sum_k i^k c_k z^-(n+1+k)
             c = bessel_coefficient(n, k)
@@ -141,16 +134,12 @@ class Transform:
 
 @dataclass(frozen=True)
 class Realisability:
-    """Whether some activation has a potential: its transform must not be negative (Theorem 3).
-
-    ``smallest`` is the least value found of the transform times (1 + (omega eps)^2)^((d + 1)/2), divided by the same at
-    0, over ``frequencies`` of them up to ``highest`` / eps; beyond, its first term, which is positive, outweighs the rest.
-    """
+    """Whether some activation has a potential: its transform must not be negative (Theorem 3)."""
 
     realisable: bool
-    smallest: float
-    frequencies: int
-    highest: float
+    smallest: float  #: of the transform times (1 + (omega eps)^2)^((d + 1)/2), divided by the same at 0
+    frequencies: int  #: how many were tried
+    highest: float  #: of them, times eps; beyond, the transform's first term, which is positive, outweighs the rest
 
 
 def realisability(potential: AlmostYukawa, highest: float = 2000.0, frequencies: int = 20_000) -> Realisability:

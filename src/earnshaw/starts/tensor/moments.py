@@ -27,11 +27,6 @@ LabelFunction = Callable[[Array, Array], Array]
 PAIRINGS = 0.5  # the factor of I ~(x) I in M4, where the paper prints 1
 
 
-def raw(_: Array, y: Array) -> Array:
-    """Return the label as it is."""
-    return y
-
-
 @dataclass(frozen=True)
 class LinearFit:
     r"""The least-squares fit of the label by 1 and x; calling it gives the residual.
@@ -73,7 +68,7 @@ class Moments:
     """The moments of rows under a label function; every method is one pass over the rows."""
 
     rows: Rows
-    label: LabelFunction = raw
+    label: LabelFunction = lambda x, y: y
     pairings: float = PAIRINGS
 
     def _mean(self, function: Callable[[Array, Array], tuple[Array, ...]]) -> tuple[Array, ...]:

@@ -21,20 +21,12 @@ _NORMS = np.concatenate([[0.0], np.geomspace(1e-3, 50.0, 400)])
 
 @dataclass(frozen=True)
 class TensorGuess:
-    """What the tensor method found.
+    """What the tensor method found."""
 
-    Attributes
-    ----------
-    weights : (K, d) array, the start.
-    frame : (d, K) array with orthonormal columns, the estimated span of the neurons.
-    misfit : how much of the core tensor its decomposition leaves, relative.
-    saturated : how many neurons had a moment beyond what any norm gives; those got twice the median norm.
-    """
-
-    weights: Array
-    frame: Array
-    misfit: float
-    saturated: int
+    weights: Array  #: (K, d), the start
+    frame: Array  #: (d, K) with orthonormal columns, the estimated span of the neurons
+    misfit: float  #: how much of the core tensor its decomposition leaves, relative
+    saturated: int  #: how many neurons had a moment beyond what any norm gives; those got twice the median norm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,21 +36,13 @@ class TensorStart:
     Ours takes the residual of the label on 1 and x first (and the slope of that fit as M1), uses all rows for every
     step, contracts with the direction of M1, and improves the subspace by some rounds. The paper's takes the raw label,
     a third of the rows for each step, one random direction and no rounds.
-
-    Attributes
-    ----------
-    residual : whether to subtract the label's linear fit.
-    split : whether each of the three steps has its own third of the rows.
-    random_direction : whether the direction alpha is random instead of M1's.
-    rounds : how often the subspace is improved.
-    seed : root of the random direction and projections.
     """
 
-    residual: bool = True
-    split: bool = False
-    random_direction: bool = False
-    rounds: int = 5
-    seed: int = 0
+    residual: bool = True  #: whether to subtract the label's linear fit
+    split: bool = False  #: whether each of the three steps has its own third of the rows
+    random_direction: bool = False  #: whether the direction alpha is random instead of M1's
+    rounds: int = 5  #: how often the subspace is improved
+    seed: int = 0  #: root of the random direction and projections
 
     @classmethod
     def paper(cls, seed: int = 0) -> TensorStart:
@@ -117,13 +101,10 @@ class TensorStart:
         return LinearFit.of(rows).slope if self.residual else Moments(rows).first()
 
     def _frame(self, moments: Moments, order: int, direction: Array, neurons: int) -> Array:
-        r"""Return the span of the neurons, (d, K): the top eigenvectors of :math:`P_2 = M_j(I, I, a, \ldots, a)`, j = 2, 3 or 4.
+        r"""Return the span of the neurons, (d, K): the top eigenvectors of :math:`P_2 = M_j(I, I, a, \ldots, a)` (Definition 3).
 
-        Rounds of :math:`V \leftarrow` the top eigenvectors of :math:`\sum_j M(I, I, V_j)^2` make it better: one direction
-        weighs the neurons unequally, and those nearly orthogonal to it are lost in noise; the directions of V together
-        weigh all of them. The second moment needs no direction, and is left as it is.
-
-        Reference: Fu, Chi & Liang (2018), Definition 3.
+        Rounds of :math:`V \leftarrow` the top eigenvectors of :math:`\sum_j M(I, I, V_j)^2` make it better: neurons nearly
+        orthogonal to one direction are lost in noise; the directions of V together weigh all of them.
         """
         if order == 2:
             return _top_eigenvectors(moments.second(), neurons)
@@ -141,7 +122,7 @@ class TensorStart:
                   \beta_i = m_l(|w_i|)\, (a\cdot \bar w_i)^{l-1} \text{ up to the sign of } u_i .
 
         The sign is found when l is odd; an even activation does not need it. For l = 2 our version fits the whole matrix
-        :math:`M_2 = \frac1K\sum_i m_2(|w_i|) u_iu_i^T`, which has no direction that may happen to miss a neuron.
+        :math:`M_2 = \frac1K\sum_i m_2(|w_i|) u_iu_i^T`: no direction may happen to miss a neuron.
         """
         if order == 2 and not self.random_direction:
             columns = (units[:, :, None] * units[:, None, :]).reshape(len(units), -1)
