@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, fail, json_line, note, progress_bar, say
+from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, bold, fail, json_line, note, progress_bar, say
 from earnshaw.cli.helping import argument, option
 from earnshaw.errors import InputError
 
@@ -31,6 +31,7 @@ FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
 PRECISION_HELP = "Bits of the ball arithmetic (default: 128, or 256 with --filter)."
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
+CHECKED_HELP = "Check also what takes more than about ten seconds."
 Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
 
 
@@ -80,7 +81,7 @@ def prove(
             if as_json:
                 json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                say(f"[bold]{stem}[/]  {proof.verdict.name}", markup=True)
+                say(f"{bold(stem)}  {proof.verdict.name}", markup=True)
                 say(f"    {proof.words}")
             progress(len(proofs) / max(len(points), 1), stem)
 
@@ -91,7 +92,7 @@ def prove(
     undecided = sum(proof.main is None for proof in proofs)
     if not as_json:
         decided = f"{len(proofs) - undecided} of {len(proofs)} points decided"
-        say(f"{decided}; certificates in [bold]{out_folder}[/]", markup=True)
+        say(f"{decided}; certificates in {bold(out_folder)}", markup=True)
     if undecided:
         fail(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
 
@@ -129,7 +130,7 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
         ]
         if chain.radius is not None and chain.objective_ge is not None:
             numbers.append(f"within {shown(chain.radius, up=True)}, loss >= {shown(chain.objective_ge, up=False)}")
-        say(f"[bold]{point.stem}[/]  the paper's chain {'holds' if chain.holds else 'does not hold'}", markup=True)
+        say(f"{bold(point.stem)}  the paper's chain {'holds' if chain.holds else 'does not hold'}", markup=True)
         say(f"    {', '.join(numbers)}")
     note(
         "this is the first paper's own chain, with its errors (docs/errata.md), and not a proof; leave out --paper-chain to prove"
@@ -182,16 +183,29 @@ def _certificates(given: Path) -> list[Path]:
     return found
 
 
-def explain(files: Files, latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False) -> None:
-    """Say in words, and as LaTeX, which theorem a certificate proves (it is not checked by this command)."""
+def explain(
+    files: Files,
+    latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False,
+    checked: Annotated[bool, option(CHECKED_HELP, "--check")] = False,
+) -> None:
+    """Say in words, and as LaTeX, which theorem a certificate proves, once the trusted checker has verified it.
+
+    Exit code 1 says that some certificate was REJECTED, or NOT CHECKED.
+    """
     from earnshaw.proof import explain as explain_file
 
+    code = FINE
     paths = [path for given in files for path in _certificates(given)]
     for path in paths:
-        explanation = explain_file(path)
+        explanation = explain_file(path, checked)
+        if not explanation.verified:
+            code = CLAIM_FAILED
+            say(f"{'% ' * latex}{path}: {explanation.words}{' by --check' * (explanation.verified is None)}")
+            continue
         if len(paths) > 1:
             say(f"{'%' if latex else '#'} {path}")
         if not latex:
             say(explanation.words)
             say("")
         say(explanation.latex)
+    raise typer.Exit(code)
