@@ -6,10 +6,7 @@ import os
 import sys
 from contextlib import AbstractContextManager
 from functools import cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from threadpoolctl import ThreadpoolController
+from typing import Any
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
@@ -22,7 +19,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 @cache
-def _libraries(scipy: bool) -> ThreadpoolController:
+def _libraries(scipy: bool) -> Any:
     """Find the BLAS libraries that are loaded, once with NumPy's and once when SciPy has brought its own."""
     from threadpoolctl import ThreadpoolController
 
