@@ -40,9 +40,8 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
     words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
     again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
-    return Page(
-        f"Sweep {folder.name}", lead, [*sweep_sections(results, out, check=check), again], computed_with(folder)
-    )
+    sections = [*sweep_sections(results, out, check=check), again]
+    return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
 
 
 def sweep_sections(
