@@ -176,7 +176,7 @@ def test_one_array_is_read_and_anything_else_is_a_sentence_that_names_it(tmp_pat
         ("empty.npy", "is not a .npy array"),
         ("cut.npy", "is not a .npy array"),
         ("none.npy", "cannot read"),
-        ("", "cannot read"),
+        ("", "is a folder; give a file"),
     ):
         with pytest.raises(InputError) as caught:
             read_npy(tmp_path / name, "the teacher")
