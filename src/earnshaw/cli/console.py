@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 from rich.console import Console
 
-from earnshaw.errors import AccuracyWarning, InputError
+from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
 if TYPE_CHECKING:
     from rich.table import Column
@@ -30,11 +30,14 @@ def user_errors() -> Iterator[None]:
     """Turn a user's mistake into one sentence on standard error and exit code 2, and a warning into a sentence."""
     try:
         with warnings.catch_warnings():
-            shown = warnings.showwarning
+            warnings.simplefilter("always", DamageWarning)
+            shown, said = warnings.showwarning, set[str]()
 
             def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-                if issubclass(category, AccuracyWarning):
-                    note(f"warning: {message}")
+                if issubclass(category, AccuracyWarning | DamageWarning):
+                    if str(message) not in said:
+                        note(f"warning: {message}")
+                    said.add(str(message))
                 else:
                     shown(message, category, *where, **more)
 

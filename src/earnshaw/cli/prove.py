@@ -155,11 +155,12 @@ def check(
     code = FINE
     for given in files:
         try:
-            found = _certificates(given)
+            found, faults = _certificates(given)
         except InputError as error:
-            note(f"error: {error}")
+            found, faults = [], [str(error)]
+        for fault in faults:
+            note(f"error: {fault}")
             code = code or BAD_USAGE
-            continue
         for path in found:
             result = check_file(path, limit)
             code = code if result.verified else CLAIM_FAILED
@@ -170,23 +171,35 @@ def check(
     raise typer.Exit(code)
 
 
-def _certificates(given: Path) -> list[Path]:
-    """Return a file as it is, and the certificates of a folder; those of a run folder are in a folder of their own."""
+def _certificates(given: Path) -> tuple[list[Path], list[str]]:
+    """Return a file as it is, and the certificates of a folder; those of a run folder are in a folder of their own.
+
+    With them what is wrong with certificates that the proofs of a run folder list: some may be missing, or others.
+    """
+    from earnshaw.store import sealed_certificates
+
     if not given.is_dir():
-        return [given]
+        return [given], []
+    try:
+        faults = [fault for fault in sealed_certificates(given).values() if fault]
+    except InputError as error:
+        faults = [str(error)]
     inside = given / "certificates"
     is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
     found = sorted((inside if is_run else given).glob("*.json"))
-    if not found:
+    if not found and not faults:
         raise InputError(f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote")
-    return found
+    return found, faults
 
 
 def explain(files: Files, latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False) -> None:
     """Say in words, and as LaTeX, which theorem a certificate proves (it is not checked by this command)."""
     from earnshaw.proof import explain as explain_file
 
-    paths = [path for given in files for path in _certificates(given)]
+    held = [_certificates(given) for given in files]
+    for fault in (fault for _, faults in held for fault in faults):
+        raise InputError(fault)
+    paths = [path for found, _ in held for path in found]
     for path in paths:
         explanation = explain_file(path)
         if len(paths) > 1:
