@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 
@@ -13,9 +15,15 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for one another at every step:
     a factorisation that takes 10 ms on one thread was seen to take 800 ms on two.
     """
-    from threadpoolctl import threadpool_limits
+    return _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
 
-    return threadpool_limits(limits=1, user_api="blas")
+
+@cache
+def _libraries(scipy: bool) -> Any:
+    """Find the BLAS libraries that are loaded, once with NumPy's and once when SciPy has brought its own."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def cores() -> int:

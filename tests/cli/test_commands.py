@@ -373,6 +373,11 @@ def test_prove_check_explain(earnshaw, tmp_path):
     assert code == 0
     assert "strict local minimum" in out
     assert r"\begin{theorem}" in out
+    for words in ((), ("--latex",)):
+        code, out, _ = earnshaw("explain", "bad.json", *words)
+        assert code == 1
+        assert "bad.json: REJECTED" in out
+        assert "theorem" not in out
 
 
 def test_sweep_prove_adds_four_counts(earnshaw, tmp_path):

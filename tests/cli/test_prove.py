@@ -120,6 +120,6 @@ def test_explaining_several(earnshaw, tmp_path):
     assert out.startswith(r"\begin{theorem}")
     assert earnshaw("explain", "run", "absent.json")[0] == 2
     (tmp_path / "run" / "certificates" / "odd.json").write_text('{"kind": "theorem"}')
-    code, _, err = earnshaw("explain", "run/certificates/odd.json")
-    assert code == 2
-    assert "unknown kind 'theorem'" in err
+    code, out, _ = earnshaw("explain", "run/certificates/odd.json")
+    assert code == 1
+    assert "REJECTED unknown kind 'theorem'" in out

@@ -9,11 +9,11 @@ import base64
 import copy
 import json
 import sys
-from fractions import Fraction
 from types import SimpleNamespace
 
 import mpmath as mp
 import numpy as np
+from cases import exactly, fraction
 from flint import arb
 from scipy.optimize import least_squares
 from scipy.special import erf, expit
@@ -442,15 +442,9 @@ def exact_sizes(activation):
         return rate / 4, rate**2 / (6 * mp.sqrt(3)), rate**3 / 8
 
 
-def _fraction(ball):
-    mantissa, exponent = ball.mid().man_exp()
-    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-
-
 def _side(ball, number):
     """An exact ball less a number of mpmath."""
-    sign, mantissa, exponent, _ = number._mpf_
-    return _fraction(ball) - (-1) ** sign * Fraction(int(mantissa)) * Fraction(2) ** exponent
+    return fraction(ball) - exactly(number)
 
 
 def coarse():
@@ -554,7 +548,7 @@ def quantities_hold():
                             for i, row in enumerate(numbers)
                             for j in range(len(row))
                         )
-                        if not miss <= _fraction(sample.off[kind]):
+                        if not miss <= fraction(sample.off[kind]):
                             return False
                     above = [(sample.gradient(), true.gradient), (change, true.change), (growth, true.growth)]
                     if not all(ball.is_exact() and _side(ball, number) >= 0 for ball, number in above):
@@ -564,7 +558,7 @@ def quantities_hold():
                     ):
                         return False
                     for c, bound in zip(exact_sizes(activation), convexity.bounds(activation), strict=True):
-                        if not abs(_side(bound.mid(), c)) <= _fraction(bound.rad()):
+                        if not abs(_side(bound.mid(), c)) <= fraction(bound.rad()):
                             return False
         with balls.precision(128):
             for activation, x, y, center, shift, true in known:

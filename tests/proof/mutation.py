@@ -1,7 +1,7 @@
 """Mutants of the checker, made from its syntax trees: every comparison, term, constant, rounding, guard and early return.
 
 :func:`mutants` yields every mutant of ``proof/trusted`` in a fixed order, :func:`loaded` imports one under a name of its
-own, and :func:`survivors` runs many of them against the cases of ``battery.py``. What is not mutated: docstrings, type
+own, and :func:`noticed_by` puts the cases of ``battery.py`` to it; as a program, all of that for every mutant. What is not mutated: docstrings, type
 annotations, and the text of a reason for rejection, which decides nothing.
 """
 
@@ -11,7 +11,7 @@ import multiprocessing
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, ModuleType
@@ -316,12 +316,24 @@ Cases = dict[str, Callable[[ModuleType], bool]]
 _cases: dict[str, Cases] = {}
 
 
-def run(chosen: Sequence[Mutant], cases: dict[str, Cases], processes: int) -> list[str | None]:
-    """Return for each mutant what noticed it, None for a survivor, given the cases that concern each file."""
-    _cases.update(cases)
-    with multiprocessing.get_context("fork").Pool(processes) as pool:
-        return pool.map(_one, chosen, chunksize=4)
+def main() -> None:
+    """Run every mutant against the battery, on all cores, and print the names of those that nothing notices.
+
+    This is a process of its own: it forks, which a process that has imported JAX may not.
+    """
+    import battery
+
+    cases = battery.everything(walks=1)
+    _cases.update({file: battery.concerning(file, cases) for file in FILES})
+    chosen = list(mutants())
+    with multiprocessing.get_context("fork").Pool() as pool:
+        found = pool.map(_one, chosen, chunksize=4)
+    print("\n".join(mutant.name for mutant, by in zip(chosen, found, strict=True) if by is None))
 
 
 def _one(mutant: Mutant) -> str | None:
     return noticed_by(mutant, _cases[mutant.file])
+
+
+if __name__ == "__main__":
+    main()

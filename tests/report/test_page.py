@@ -2,8 +2,10 @@
 
 import json
 import re
+import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, finished_records, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
 from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.proof import explanation
+from earnshaw.proof.trusted.reading import seal
 from earnshaw.report import (
     Code,
     Figure,
@@ -83,6 +87,12 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
         ("2*3*4", "<p>2*3*4</p>"),
         ("[x](a/b.json)", '<p><a href="a/b.json">x</a></p>'),
         ("[x](javascript:alert(1))", "<p>[x](javascript:alert(1))</p>"),
+        ("[x](javascript:alert%281%29)", "<p>[x](javascript:alert%281%29)</p>"),
+        ("[x](JavaScript:alert)", "<p>[x](JavaScript:alert)</p>"),
+        ("[x](data:text/html+a)", "<p>[x](data:text/html+a)</p>"),
+        ("[x](vbscript:a)", "<p>[x](vbscript:a)</p>"),
+        ("[x](https://a.org/b:c)", '<p><a href="https://a.org/b:c">x</a></p>'),
+        ("[x](a/b:c)", '<p><a href="a/b:c">x</a></p>'),
         ("`a<b`", "<p><code>a&lt;b</code></p>"),
     ],
 )
@@ -148,6 +158,91 @@ def test_every_proved_family_has_its_statement_and_link(swept, tmp_path):
     assert len(links) == 2
     assert all((path.parent / link).exists() for link in links)
     assert "more families" not in path.read_text()
+
+
+def copied(swept, place):
+    """Return a copy of the folder, the file of its one main certificate, and what that holds."""
+    folder = shutil.copytree(swept, place)
+    (row,) = json.loads((folder / "k6-n6-proofs.json").read_text())["families"]
+    return folder, folder / row["certificate"], json.loads((folder / row["certificate"]).read_text())
+
+
+def words_of(page):
+    return "".join(outline(page.html()).text)
+
+
+@pytest.mark.parametrize("damage", ["forged", "edited", "other", "missing", "no certificate"])
+def test_a_false_certificate_is_rejected_on_the_page(swept, tmp_path, damage):
+    """Also one whose seal is right: anyone can seal."""
+    folder, file, document = copied(swept, tmp_path / "run")
+    document["claims"] |= {"F_ge": (1e300).hex(), "mu_ge": (1e300).hex()}
+    document["sha256"] = seal(document) if damage == "forged" else document["sha256"]
+    if damage == "missing":
+        file.unlink()
+    else:
+        file.write_text({"other": "{}", "no certificate": '{"kind": "x"}'}.get(damage, json.dumps(document)))
+    words = words_of(sweep_page(folder, tmp_path / "page.html"))
+    assert words.count("REJECTED") == 2, "in the table and beside its reason"
+    assert "What is not proved" in words
+    for false in ("What is proved", "proved minimum", "It is a strict local minimum", "proved basin", "1e+300"):
+        assert false not in words
+
+
+def test_a_long_check_is_asked_for(swept, tmp_path, monkeypatch):
+    monkeypatch.setattr(explanation, "PATIENCE", 0.0)
+    words = words_of(sweep_page(swept, tmp_path / "page.html"))
+    assert words.count("NOT CHECKED") == 2
+    assert "What is proved" not in words
+    assert "It is a strict local minimum" in words_of(sweep_page(swept, tmp_path / "page.html", check=True))
+
+
+HOSTILE = "[x](javascript:alert(1)) [y](javascript:alert%281%29)"
+
+
+def hostile(swept, tmp_path):
+    """Return the page of a folder in which whatever may be text is hostile."""
+    folder, _, _ = copied(swept, tmp_path / f"a b[1] {HOSTILE}")
+    record = json.loads((folder / "k6-n6.json").read_text())
+    record["families"][0]["name"] = HOSTILE
+    record |= {"seed": HOSTILE, "objective": HOSTILE, "optimizer": HOSTILE}
+    record["outcomes"] |= {HOSTILE: 1}
+    (folder / "k6-n6.json").write_text(json.dumps(record))
+    proofs = json.loads((folder / "k6-n6-proofs.json").read_text())
+    proofs["families"][0]["verdict"] = HOSTILE
+    (folder / "k6-n6-proofs.json").write_text(json.dumps(proofs))
+    path = tmp_path / "pages" / "page.html"
+    write_page(sweep_page(folder, path), path)
+    return path
+
+
+def test_hostile_names_make_no_links_and_odd_names_make_links_that_work(swept, tmp_path):
+    path = hostile(swept, tmp_path)
+    found = outline(path.read_text())
+    assert "alert" in "".join(found.text)
+    links = [link for link in found.addresses if not link.startswith(("#", "data:image/"))]
+    assert len(links) == 3
+    for link in links:
+        assert not urlsplit(link).scheme
+        assert (path.parent / unquote(link)).exists()
+
+
+def test_a_browser_sees_no_script_in_hostile_names(swept, tmp_path):
+    """As the test above, with the rules of a browser for what is a link."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium here")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    path = hostile(swept, tmp_path)
+    with api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        said = []
+        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.goto(path.as_uri())
+        kinds = page.eval_on_selector_all("a", "links => links.map(link => link.protocol)")
+        browser.close()
+    assert set(kinds) == {"file:"}
+    assert said == []
 
 
 def test_a_folder_that_is_no_sweep_is_refused(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from earnshaw.cli.console import progress_bar, say
+from earnshaw.cli.console import bold, progress_bar, say
 from earnshaw.cli.helping import argument, option
 from earnshaw.errors import InputError
 
@@ -39,7 +39,7 @@ def animate(
     for name in makers if scene == "all" else [scene]:
         with progress_bar(name) as progress:
             words = makers[name](folder / name, quick, progress)
-        say(f"[bold]{folder / name}[/]: {words}", markup=True)
+        say(f"{bold(folder / name)}: {words}", markup=True)
 
 
 def _electrons(path: Path, quick: bool, progress: Progress) -> str:

@@ -117,10 +117,11 @@ def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> Non
 
 
 def _show(arena: Arena) -> None:
+    from rich.markup import escape
     from rich.table import Column
 
     first, known = arena.scores[0].optimizer, arena.problem.is_realisable
-    numbers = ("global (95%)", "steps", "gradients", "Hessians", f"as {first}")
+    numbers = ("global (95%)", "steps", "gradients", "Hessians", f"as {escape(first)}")
     columns = [Column(title, justify="right", no_wrap=True) for title in numbers]
     rows = []
     for score in arena.scores:

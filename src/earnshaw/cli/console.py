@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
@@ -44,14 +45,15 @@ def user_errors() -> Iterator[None]:
             warnings.showwarning = show
             yield
     except InputError as error:
-        err.print(f"[bold red]error:[/] {_plain(str(error))}", soft_wrap=True)
+        err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None
     except BrokenPipeError:
         raise typer.Exit(CLAIM_FAILED) from None
 
 
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
+def bold(text: object) -> str:
+    """Return text in bold for :func:`say` with ``markup``, its own brackets as they are."""
+    return f"[bold]{escape(str(text))}[/]"
 
 
 def say(text: str, markup: bool = False) -> None:
@@ -61,7 +63,7 @@ def say(text: str, markup: bool = False) -> None:
 
 def note(text: str) -> None:
     """Say something to the person at the terminal, apart from the results."""
-    err.print(_plain(text), soft_wrap=True)
+    err.print(text, soft_wrap=True, markup=False)
 
 
 def fail(text: str) -> NoReturn:
@@ -82,10 +84,11 @@ def spelled(text: str, plain: str) -> str:
 def show_table(columns: Iterable[str | Column], rows: Iterable[Iterable[str | Text]], **look: Any) -> None:
     """Print a table: folded to the width of a terminal, and at the width it needs into a file or a pipe."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(*columns, box=None, **look)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
     if out.is_terminal:
         out.print(table)
     else:
@@ -119,7 +122,8 @@ def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[f
     from rich import progress
 
     columns = (
-        *("[bold]{task.description}", progress.BarColumn(), progress.TaskProgressColumn(), "{task.fields[what]}"),
+        *("[bold]{task.description}", progress.BarColumn(), progress.TaskProgressColumn()),
+        progress.TextColumn("{task.fields[what]}", markup=False),
         *(progress.TimeElapsedColumn(), "left", progress.TimeRemainingColumn()),
     )
     with (

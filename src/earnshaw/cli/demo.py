@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from earnshaw.cli.console import fail, progress_bar, resumable, say
+from earnshaw.cli.console import bold, fail, progress_bar, resumable, say
 from earnshaw.cli.helping import option
 from earnshaw.papers import ERRATA, PAPERS
 
@@ -111,7 +111,7 @@ def tour(
     page = folder / "report.html"
     foot = computed_with(folder / "demo" / f"sweep-{runs}")
     write_page(Page("earnshaw: what a few minutes show", lead, [*sections, *_closing()], foot), page)
-    say(f"\n[bold]{page}[/] is the page about all this ({time.perf_counter() - begin:.0f} s).", markup=True)
+    say(f"\n{bold(page)} is the page about all this ({time.perf_counter() - begin:.0f} s).", markup=True)
     return good
 
 

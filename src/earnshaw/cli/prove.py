@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, fail, json_line, note, progress_bar, say
+from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, bold, fail, json_line, note, progress_bar, say
 from earnshaw.cli.helping import argument, option
 from earnshaw.errors import InputError
 
@@ -31,6 +31,7 @@ FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
 PRECISION_HELP = "Bits of the ball arithmetic (default: 128, or 256 with --filter)."
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
+CHECKED_HELP = "Check also what takes more than about ten seconds."
 Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
 
 
@@ -80,7 +81,7 @@ def prove(
             if as_json:
                 json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                say(f"[bold]{stem}[/]  {proof.verdict.name}", markup=True)
+                say(f"{bold(stem)}  {proof.verdict.name}", markup=True)
                 say(f"    {proof.words}")
             progress(len(proofs) / max(len(points), 1), stem)
 
@@ -91,7 +92,7 @@ def prove(
     undecided = sum(proof.main is None for proof in proofs)
     if not as_json:
         decided = f"{len(proofs) - undecided} of {len(proofs)} points decided"
-        say(f"{decided}; certificates in [bold]{out_folder}[/]", markup=True)
+        say(f"{decided}; certificates in {bold(out_folder)}", markup=True)
     if undecided:
         fail(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
 
@@ -129,7 +130,7 @@ def _paper_chain(points: list[Target], as_json: bool) -> None:
         ]
         if chain.radius is not None and chain.objective_ge is not None:
             numbers.append(f"within {shown(chain.radius, up=True)}, loss >= {shown(chain.objective_ge, up=False)}")
-        say(f"[bold]{point.stem}[/]  the paper's chain {'holds' if chain.holds else 'does not hold'}", markup=True)
+        say(f"{bold(point.stem)}  the paper's chain {'holds' if chain.holds else 'does not hold'}", markup=True)
         say(f"    {', '.join(numbers)}")
     note(
         "this is the first paper's own chain, with its errors (docs/errata.md), and not a proof; leave out --paper-chain to prove"
@@ -152,30 +153,34 @@ def check(
     """
     from earnshaw.proof import check as check_file
 
-    code = FINE
-    for given in files:
-        try:
-            found, faults = _certificates(given)
-        except InputError as error:
-            found, faults = [], [str(error)]
-        for fault in faults:
-            note(f"error: {fault}")
-            code = code or BAD_USAGE
-        for path in found:
-            result = check_file(path, limit)
-            code = code if result.verified else CLAIM_FAILED
-            if as_json:
-                json_line(result.report())
-            else:
-                say(f"{path}: {result}")
+    paths, code = _certificates(files)
+    for path in paths:
+        result = check_file(path, limit)
+        code = code if result.verified else CLAIM_FAILED
+        if as_json:
+            json_line(result.report())
+        else:
+            say(f"{path}: {result}")
     raise typer.Exit(code)
 
 
-def _certificates(given: Path) -> tuple[list[Path], list[str]]:
-    """Return a file as it is, and the certificates of a folder; those of a run folder are in a folder of their own.
+def _certificates(files: list[Path]) -> tuple[list[Path], int]:
+    """Return files as they are and the certificates of folders, and the exit code: 2 if something is wrong with a folder.
 
-    With them what is wrong with certificates that the proofs of a run folder list: some may be missing, or others.
+    What is wrong is said: there is no certificate, or one that the proofs of a run folder list is missing or another.
     """
+    paths, code = list[Path](), FINE
+    for given in files:
+        found, faults = _held(given)
+        for fault in faults:
+            note(f"error: {fault}")
+            code = BAD_USAGE
+        paths += found
+    return paths, code
+
+
+def _held(given: Path) -> tuple[list[Path], list[str]]:
+    """Return the certificates of a folder, and its faults; those of a run folder are in a folder of their own."""
     from earnshaw.store import sealed_certificates
 
     if not given.is_dir():
@@ -188,23 +193,32 @@ def _certificates(given: Path) -> tuple[list[Path], list[str]]:
     is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
     found = sorted((inside if is_run else given).glob("*.json"))
     if not found and not faults:
-        raise InputError(f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote")
+        faults = [f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"]
     return found, faults
 
 
-def explain(files: Files, latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False) -> None:
-    """Say in words, and as LaTeX, which theorem a certificate proves (it is not checked by this command)."""
+def explain(
+    files: Files,
+    latex: Annotated[bool, option("Only the LaTeX.", "--latex")] = False,
+    checked: Annotated[bool, option(CHECKED_HELP, "--check")] = False,
+) -> None:
+    """Say in words, and as LaTeX, which theorem a certificate proves, once the trusted checker has verified it.
+
+    Exit code 1 says that some certificate was REJECTED, or NOT CHECKED.
+    """
     from earnshaw.proof import explain as explain_file
 
-    held = [_certificates(given) for given in files]
-    for fault in (fault for _, faults in held for fault in faults):
-        raise InputError(fault)
-    paths = [path for found, _ in held for path in found]
+    paths, code = _certificates(files)
     for path in paths:
-        explanation = explain_file(path)
+        explanation = explain_file(path, checked)
+        if not explanation.verified:
+            code = CLAIM_FAILED
+            say(f"{'% ' * latex}{path}: {explanation.words}{' by --check' * (explanation.verified is None)}")
+            continue
         if len(paths) > 1:
             say(f"{'%' if latex else '#'} {path}")
         if not latex:
             say(explanation.words)
             say("")
         say(explanation.latex)
+    raise typer.Exit(code)

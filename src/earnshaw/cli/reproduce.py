@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from earnshaw.cli.console import fail, json_line, progress_bar, say, show_table
+from earnshaw.cli.console import bold, fail, json_line, progress_bar, say, show_table
 from earnshaw.cli.helping import argument, begins, meant, option
 from earnshaw.errors import InputError
 from earnshaw.papers import PAPERS, Comparison, Reproduction
@@ -63,7 +63,7 @@ def reproduce(
         else:
             _show(name, rows)
     if not as_json:
-        say(f"files in [bold]{folder}[/]", markup=True)
+        say(f"files in {bold(folder)}", markup=True)
     failed = sum(not row.ok for row in compared)
     if failed:
         fail(f"{failed} of {len(compared)} numbers do not agree with their reference")
@@ -71,6 +71,7 @@ def reproduce(
 
 def _show(name: str, compared: list[Comparison]) -> None:
     from rich.table import Column
+    from rich.text import Text
 
     titles = ("setting", "quantity", "ours", "95% interval", "reference", "which is", "test", "ok")
     columns = [Column(title, overflow="fold", min_width=14 if title == "test" else None) for title in titles]
@@ -78,6 +79,7 @@ def _show(name: str, compared: list[Comparison]) -> None:
     for row in compared:
         ours = "-" if row.ours is None else f"{row.ours:.4g}"
         interval = "" if row.interval is None else "{:.1f} - {:.1f}".format(*row.interval)
-        beside = f"{row.reference:.4g}", row.source.word, row.test, "yes" if row.ok else "[bold red]NO[/]"
+        agrees = Text("yes") if row.ok else Text("NO", style="bold red")
+        beside = f"{row.reference:.4g}", row.source.word, row.test, agrees
         rows.append((row.setting, row.quantity, ours, interval, *beside))
     show_table(columns, rows, title=name, title_justify="left")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from earnshaw.cli.console import CLAIM_FAILED, fail, json_line, note, out, progress_bar, say, show_table
+from earnshaw.cli.console import CLAIM_FAILED, bold, fail, json_line, note, out, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, option
 from earnshaw.errors import InputError, need
 
@@ -25,6 +25,7 @@ REPORT_EXAMPLES = (
     "earnshaw report runs/mine        # then open runs/mine/report.html",
 )
 EXPORT_EXAMPLES = "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet"
+CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
 PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
 ENDINGS = (".csv", ".parquet")
 FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the extra earnshaw[parquet]."
@@ -40,13 +41,17 @@ app = typer.Typer(
 def report(
     folder: Annotated[Path, argument("RUN_FOLDER", "A folder that earnshaw sweep wrote.")],
     page: Annotated[Path | None, option(PAGE_HELP, "--out", metavar="FILE.html")] = None,
+    checked: Annotated[bool, option(CHECKED_HELP, "--check")] = False,
 ) -> None:
-    """Write one self-contained web page about a sweep: tables, figures, families, and what is proved."""
+    """Write one self-contained web page about a sweep: tables, figures, families, and what is proved.
+
+    Certificates are checked first: one that is false stands on the page as REJECTED, and proves nothing there.
+    """
     from earnshaw.report import sweep_page, write_page
 
     path = page or folder / "report.html"
-    write_page(sweep_page(folder, path), path)
-    say(f"written: [bold]{path}[/]", markup=True)
+    write_page(sweep_page(folder, path, checked), path)
+    say(f"written: {bold(path)}", markup=True)
 
 
 def _sweep_of(folder: Path) -> Sweep:

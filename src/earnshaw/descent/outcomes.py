@@ -129,9 +129,15 @@ class Ledger:
         self.value, self.gradient_norm = np.full((2, lanes), np.nan)
 
     def close(
-        self, lane: int, point: np.ndarray, last: np.ndarray, value: float, gradient_norm: float, outcome: Outcome
+        self,
+        lane: int | np.ndarray,
+        point: np.ndarray,
+        last: np.ndarray,
+        value: float | np.ndarray,
+        gradient_norm: float | np.ndarray,
+        outcome: Outcome,
     ) -> None:
-        """Enter how a lane ended: the polished point, the last iterate, and the fate."""
+        """Enter how a lane, or several, ended: the polished point, the last iterate, and the fate."""
         self.points[lane], self.last_points[lane] = point, last
         self.value[lane], self.gradient_norm[lane], self.outcome[lane] = value, gradient_norm, outcome.code
 

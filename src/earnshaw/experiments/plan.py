@@ -116,7 +116,7 @@ class Plan(Work):
         **more: Any,
     ) -> Self:
         """Return the plan of these problems with one optimiser, or with each of several by name."""
-        several = [problems] if isinstance(problems, Problem) else list(problems)
+        several = problems if isinstance(problems, Sequence) else [problems]
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
         settings = tuple(
             Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)

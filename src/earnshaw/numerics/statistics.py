@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 
 def proportion_interval(successes: int, trials: int) -> tuple[float, float]:
     """Return the exact (Clopper-Pearson) 95% interval of a proportion."""
-    from scipy.stats import binomtest  # a second of import that most commands do not need
+    from scipy.special import betaincinv
 
-    interval = binomtest(successes, trials).proportion_ci(0.95, method="exact")
-    return float(interval.low), float(interval.high)
+    low = betaincinv(successes, trials - successes + 1, 0.025) if successes else 0.0
+    high = betaincinv(successes + 1, trials - successes, 0.975) if successes < trials else 1.0
+    return float(low), float(high)
 
 
 def percentage(count: int, trials: int) -> tuple[float, tuple[float, float]]:

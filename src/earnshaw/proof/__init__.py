@@ -12,23 +12,7 @@ from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
 from earnshaw.proof.verdict import Check, Proof, Verdict, check
 
-__all__ = [
-    "Certificate",
-    "Check",
-    "Claim",
-    "ConvNetClaim",
-    "ConvexityClaim",
-    "DensePoint",
-    "Explanation",
-    "MinimumClaim",
-    "PaperChain",
-    "Proof",
-    "SaddleClaim",
-    "Verdict",
-    "check",
-    "explain",
-    "follow_paper",
-    "prove",
-    "prove_many",
-    "prove_pairs",
-]
+__all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "explain", "prove"]
+__all__ += ["prove_many", "prove_pairs"]
+__all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "SaddleClaim"]
+__all__ += ["PaperChain", "follow_paper"]

@@ -8,55 +8,62 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from earnshaw.errors import InputError
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.trusted import Rejected, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
+from earnshaw.proof.verdict import check as run_checker
 
 Number = Callable[[str], str]
+PATIENCE = 10.0  # seconds that a check may take before it must be asked for
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The theorem of one certificate."""
+    """The theorem of one certificate; where it was rejected or not checked, the words say that, and there is no LaTeX."""
 
     kind: str
     words: str
     latex: str
+    verified: bool | None = True  #: None: not checked
 
     def __str__(self) -> str:
         """Return the words."""
         return self.words
 
 
-def explain(certificate: Proof | Certificate | str | os.PathLike[str]) -> Explanation:
-    """Say what a certificate (that of a proof, or of the file at a path) claims; whether it is true is for `check` to say.
+def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bool = False) -> Explanation:
+    """Say what a certificate (that of a proof, or of the file at a path) proves, once the trusted checker has verified it.
 
-    Raises InputError when the document is not a well-formed certificate.
+    A check that would take more than about ten seconds is made only when ``check`` asks for it. The words for a
+    certificate that is false begin with REJECTED, for one that was not checked with NOT CHECKED. Raises InputError when
+    there is no certificate to read.
     """
-    if isinstance(certificate, Proof):
-        certificate = certificate.certificate
-    elif not isinstance(certificate, Certificate):
-        certificate = Certificate.load(certificate)
+    given = certificate.certificate if isinstance(certificate, Proof) else certificate
+    certificate = given if isinstance(given, Certificate) else Certificate.load(given)
     kind = certificate.kind
     if kind not in KINDS:
-        raise InputError(f"the certificate is of the unknown kind {kind!r}; known are {', '.join(KINDS)}")
-    parse, theorem = KINDS[kind]
+        return Explanation(kind, f"REJECTED unknown kind {kind[:40]!r}; known are {', '.join(KINDS)}", "", False)
+    parse, theorem, seconds = KINDS[kind]
     try:
         document = parse(certificate.to_text().encode(), inf)
-        words, latex = theorem(
-            document,
-            lambda name: shown(document.real(name), up=False),
-            lambda name: shown(document.real(name), up=True),
-        )
     except Rejected as rejected:
-        raise InputError(f"not a well-formed certificate: {rejected}") from None
+        return Explanation(kind, f"REJECTED {rejected}", "", False)
+    if not check and (long := seconds(document)) > PATIENCE:
+        return Explanation(kind, f"NOT CHECKED the check would take about {long:.0f} s; ask for it", "", None)
+    checked = run_checker(given, inf)
+    if not checked.verified:
+        return Explanation(kind, str(checked), "", False)
+    words, latex = theorem(
+        document,
+        lambda name: shown(document.real(name), up=False),
+        lambda name: shown(document.real(name), up=True),
+    )
     powers = re.sub(r"(\d)e([+-]\d+)", lambda number: rf"{number[1]} \cdot 10^{{{int(number[2])}}}", latex)
     return Explanation(kind, words, f"\\begin{{theorem}}\n{powers}\n\\end{{theorem}}\n")
 
@@ -182,9 +189,25 @@ def _convexity(document: convexity.Document, low: Number, high: Number) -> tuple
     return words, latex
 
 
-# For each kind how its certificates are read, and the theorem in words and in LaTeX.
-KINDS: Mapping[str, tuple[Callable[[bytes, float], Any], Callable[[Any, Number, Number], tuple[str, str]]]] = {
-    **dict.fromkeys(reading.KINDS, (reading.parse, _relu)),
-    "convnet": (convnet.parse, _convnet),
-    "convexity": (convexity.parse, _convexity),
+def _seconds(costs: Iterable[tuple[str, int, int]], *most: float) -> float:
+    """Return about how long a check takes, from its counts, each so many seconds (measured) at what is allowed by default."""
+    return sum(count / allowed * seconds for (_, count, allowed), seconds in zip(costs, most, strict=True))
+
+
+def _relu_seconds(document: reading.Document) -> float:
+    n, k, d = len(document.center), len(document.target), len(document.target[0])
+    return _seconds(reading.costs(n, k, d, document.precision), 20, 250)
+
+
+def _convexity_seconds(document: convexity.Document) -> float:
+    n, d = document.x.shape
+    return _seconds(convexity.costs(n, d, len(document.center)), 5, 10)
+
+
+Theorem = Callable[[Any, Number, Number], tuple[str, str]]
+# For each kind how its certificates are read, the theorem in words and in LaTeX, and about how long a check takes.
+KINDS: Mapping[str, tuple[Callable[[bytes, float], Any], Theorem, Callable[[Any], float]]] = {
+    **dict.fromkeys(reading.KINDS, (reading.parse, _relu, _relu_seconds)),
+    "convnet": (convnet.parse, _convnet, lambda document: 0.0),
+    "convexity": (convexity.parse, _convexity, _convexity_seconds),
 }

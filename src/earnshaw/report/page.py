@@ -138,7 +138,8 @@ def _inline(text: str) -> str:
     """Return text as HTML: escaped, then ``*emphasis*``, backquoted code and links to files beside the page or the web."""
     text = escape(text)
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    text = re.sub(r"\[([^\]]+)\]\(([\w./#:%+-]+)\)", r'<a href="\2">\1</a>', text)
+    address = r"(?:https?://|(?![^/#]*:))[\w./#:%+~-]+"  # of the web or of a file: nothing else has a colon that early
+    text = re.sub(rf"\[([^\]]+)\]\(({address})\)", r'<a href="\2">\1</a>', text)
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)
 
 

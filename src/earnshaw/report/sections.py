@@ -6,19 +6,23 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
 from earnshaw.experiments.work import how_computed
 from earnshaw.papers import Comparison, Source
 from earnshaw.plots import OURS, Proportion, bars, value_figure
-from earnshaw.proof import explain
+from earnshaw.proof import Explanation, explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
 
 
-def sweep_page(folder: Path, out: Path) -> Page:
-    """Return the page of a run folder; figures are drawn beside ``out``, and certificates linked from there."""
+def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
+    """Return the page of a run folder; figures are drawn beside ``out``, and certificates linked from there.
+
+    Certificates are checked, those that would take more than about ten seconds only when ``check`` asks for it.
+    """
     kind, see = read_manifest(folder)["kind"], f"see it with earnshaw runs show {folder}"
     if kind != "sweep":
         raise InputError(f"{folder} holds work of the kind {kind!r}, which has no page; {see}")
@@ -36,14 +40,33 @@ def sweep_page(folder: Path, out: Path) -> Page:
     prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
     words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
     again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
-    return Page(f"Sweep {folder.name}", lead, [*sweep_sections(results, out), again], computed_with(folder))
+    sections = [*sweep_sections(results, out, check=check), again]
+    return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
 
 
 def sweep_sections(
-    results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None
+    results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None, check: bool = False
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
-    return [_results(results, out, printed or {}), _families(results, out), *_statements(results, out)]
+    said = {file: _explained(file, check) for result in results for file in _certificates(result) if file}
+    return [_results(results, out, printed or {}), _families(results, out, said), *_statements(results, out, said)]
+
+
+Said = Mapping[Path, Explanation]
+
+
+def _certificates(result: SweepResult) -> list[Path | None]:
+    """Return the file of each family's certificate, where it has one."""
+    rows = (result.proofs or {}).get("families", [])
+    return [_folder(result) / row["certificate"] if row["certificate"] else None for row in rows]
+
+
+def _explained(file: Path, check: bool) -> Explanation:
+    """Return what the trusted checker lets a certificate say; one that cannot be read is rejected."""
+    try:
+        return explain(file, check)
+    except InputError as error:
+        return Explanation("", f"REJECTED {error}", "", False)
 
 
 def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
@@ -103,14 +126,17 @@ def _table(rows: Sequence[Mapping[str, str]]) -> Table:
     return Table(headings, [[row[heading] for heading in headings] for row in rows])
 
 
-def _families(results: Sequence[SweepResult], out: Path) -> Section:
+def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
     rows = []
     for result in results:
-        proofs = (result.proofs or {}).get("families", [])
+        files = _certificates(result)
         for index, family in enumerate(result.summary.families):
-            verdict = proofs[index]["verdict"].replace("_", " ").lower() if index < len(proofs) else "not tried"
-            if index < len(proofs) and proofs[index]["certificate"]:
-                verdict = f"[{verdict}]({_link(_folder(result) / proofs[index]['certificate'], out)})"
+            file, verdict = None, "not tried"
+            if index < len(files):
+                file, verdict = files[index], "inconclusive"
+            if file is not None:
+                found = {True: f"proved {said[file].kind}", False: "REJECTED", None: "NOT CHECKED"}[said[file].verified]
+                verdict = f"[{found}]({_link(file, out)})"
             row = _sizes(result.summary) | {
                 "family": str(index),
                 "runs": str(family.count),
@@ -134,38 +160,51 @@ def _folder(result: SweepResult) -> Path:
     return result.files.parent
 
 
-def _statements(results: Sequence[SweepResult], out: Path) -> list[Section]:
-    """Return what the certificates say in words, with links to them; the first in full, the others on a click."""
-    parts: list[Part] = []
-    folder, tried = _folder(results[0]), [(x.summary, proofs) for x in results if (proofs := x.proofs)]
-    for summary, proofs in tried:
-        for row in proofs["families"]:
-            if not row["certificate"]:
+def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[Section]:
+    """Return what the certificates say in words, with links to them; the first in full, the others on a click.
+
+    Under "What is proved" stands only what the checker has verified; the others have a section of their own.
+    """
+    proved: list[Part] = []
+    others: list[Part] = []
+    folder, tried = _folder(results[0]), [(x, proofs) for x in results if (proofs := x.proofs)]
+    for result, _ in tried:
+        for index, file in enumerate(_certificates(result)):
+            if file is None:
                 continue
-            file = folder / row["certificate"]
-            title = f"{summary.name}, family {row['index']}"
-            words = f"{explain(file).words} [certificate]({_link(file, out)})"
-            parts.append(Folded(title, [Text(words)]) if parts else Text(f"*{title}.* {words}"))
-    if not parts:
-        return []
-    inside = sum(proofs["runs_in_proved_basins"] for _, proofs in tried)
-    total = sum(summary.spurious for summary, _ in tried)
-    words = (
-        f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
-        "converges to the proved minimum. What is proved of each minimum:"
-    )
-    certificates = _link(folder / "certificates", out)
-    where = (
-        f"All certificates are in [{certificates}]({certificates}). The checker, which is self-contained and imports "
-        "nothing of the prover, accepts or rejects each file:"
-    )
-    first = [Text(words)] if total else []
-    return [Section("What is proved", [*first, *parts, Text(where), Code(f"earnshaw check {folder}")])]
+            title, link = f"{result.summary.name}, family {index}", f"[certificate]({_link(file, out)})"
+            words = f"{said[file].words} {link}"
+            if not said[file].verified:
+                others.append(Text(f"*{title}.* {words}"))
+            else:
+                proved.append(Folded(title, [Text(words)]) if proved else Text(f"*{title}.* {words}"))
+    sections = []
+    if proved:
+        inside = sum(proofs["runs_in_proved_basins"] for _, proofs in tried)
+        total = sum(result.summary.spurious for result, _ in tried)
+        words = (
+            f"{inside} of the {total} spurious runs ended inside a proved basin: exact gradient descent from there "
+            "converges to the proved minimum. What is proved of each minimum:"
+        )
+        where = (
+            f"The trusted checker verified each of these certificates when this page was written. All are in "
+            f"[the folder certificates]({_link(folder / 'certificates', out)}). The checker, which is self-contained and "
+            "imports nothing of the prover, accepts or rejects each file:"
+        )
+        first = [Text(words)] if total and not others else []
+        sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]
+    if others:
+        words = (
+            "These certificates prove nothing here: the checker rejected them, or was not run because it would take long "
+            "(earnshaw report --check runs it)."
+        )
+        sections.append(Section("What is not proved", [Text(words), *others]))
+    return sections
 
 
 def _link(file: Path, out: Path) -> str:
-    """Return the address of a file as seen from the page."""
-    return Path(os.path.relpath(file, out.parent)).as_posix()
+    """Return the address of a file as seen from the page, with spaces, brackets and the like spelled as URLs do."""
+    return quote(Path(os.path.relpath(file, out.parent)).as_posix())
 
 
 def computed_with(folder: Path) -> str:

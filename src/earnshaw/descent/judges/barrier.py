@@ -83,25 +83,24 @@ class BarrierJudge(Judge):
     def _ends(self) -> list[np.ndarray]:
         return [np.asarray(array) for array in _ends(self.landscape)]
 
-    def _end(self, lane: int, length: float, outcome: Outcome) -> tuple[np.ndarray, float]:
-        """Return the stationary point that a lane of this outcome converges to, up to the final |v|, and its loss."""
-        shared = self._ends[0].ndim == 1  # one teacher for all lanes
-        axis, good, bad, value = self._ends if shared else (array[lane] for array in self._ends)
-        if outcome is Outcome.GLOBAL:
-            return np.concatenate([length * axis, good]), 0.0
-        return np.concatenate([-length * axis, bad]), float(value)
-
     def tests(self, look: Look) -> np.ndarray:
         """Apply the rule."""
         ledger, lanes, points, report = look
         proved = self.step * ledger.scale[lanes] * report.smoothness <= 1
         below = proved & (report.value < (1 - TOLERANCES.barrier_margin) * report.barrier)
-        for slot in np.flatnonzero(below):
-            outcome = Outcome.GLOBAL if report.supplement[slot] > 0 else Outcome.SADDLE
-            if report.product[slot] < 0:
-                outcome = Outcome.SPURIOUS
-            end, loss = self._end(lanes[slot], report.length[slot], outcome)
-            ledger.close(lanes[slot], end, points[slot], loss, 0.0, outcome)
+        spurious, turning = report.product < 0, report.supplement > 0
+        fates = {Outcome.SPURIOUS: spurious, Outcome.GLOBAL: ~spurious & turning, Outcome.SADDLE: ~spurious & ~turning}
+        one_teacher = self._ends[0].ndim == 1
+        for outcome, fits in fates.items():
+            some = below & fits
+            own, length = lanes[some], report.length[some, None]
+            axis, good, bad, value = self._ends if one_teacher else (array[own] for array in self._ends)
+            filters, outputs, value = (
+                (length * axis, good, 0.0) if outcome is Outcome.GLOBAL else (-length * axis, bad, value)
+            )
+            # the stationary points that these lanes converge to, up to the final |v|
+            ends = np.concatenate([filters, np.broadcast_to(outputs, (len(own), outputs.shape[-1]))], axis=-1)
+            ledger.close(own, ends, points[some], value, 0.0, outcome)
         return below
 
 

@@ -48,9 +48,8 @@ class Look(NamedTuple):
 
     def close(self, some: np.ndarray, outcome: Outcome) -> None:
         """Enter the fate of some lanes, by mask, where they stand."""
-        for slot in np.flatnonzero(some):
-            point, report = self.points[slot], self.report
-            self.ledger.close(self.lanes[slot], point, point, report.value[slot], report.gradient_norm[slot], outcome)
+        points, report = self.points[some], self.report
+        self.ledger.close(self.lanes[some], points, points, report.value[some], report.gradient_norm[some], outcome)
 
 
 class Judge(Protocol):
