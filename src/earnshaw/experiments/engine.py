@@ -118,7 +118,8 @@ class _Run:
         before = self.folder.get_record(name)
         if before is not None:
             count, parts = before["runs"], before["files"]
-            kept = {part: arrays for part in parts if (arrays := self.folder.get(name, 0, count, part)) is not None}
+            found = {part: self.folder.get(name, 0, count, part, due=True) for part in parts}
+            kept = {part: arrays for part, arrays in found.items() if arrays is not None}
             if len(kept) == len(parts):
                 if count == self.runs[name]:
                     self.results[name] = Finished(before, {})

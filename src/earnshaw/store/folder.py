@@ -130,9 +130,9 @@ class RunFolder:
             raise InputError(f"{place} belongs to another computation, or to other runs of this one; {REMEDY}")
         return arrays
 
-    def get(self, name: str, low: int, high: int, part: str = "piece") -> Arrays | None:
-        """Return what :meth:`put` stored, None where it is missing or, which is said, not what it should be."""
-        return self._tried(self._place(name, low, part), lambda: self.read(name, low, high, part))
+    def get(self, name: str, low: int, high: int, part: str = "piece", due: bool = False) -> Arrays | None:
+        """Return what :meth:`put` stored, None where it is not what it should be, or missing; ``due``: also that is said."""
+        return self._tried(self._place(name, low, part), lambda: self.read(name, low, high, part), due)
 
     def put_record(self, name: str, record: Mapping[str, Any], part: str = "") -> None:
         """Store the record of a setting (``NAME.json``, ``NAME-proofs.json``), sealed as the arrays are."""
@@ -156,14 +156,14 @@ class RunFolder:
         """Return what :meth:`put_record` stored, None where it is missing or, which is said, not what it should be."""
         return self._tried(self.path / f"{name}.json", lambda: self.record(name))
 
-    def _tried(self, place: Path, read: Callable[[], T]) -> T | None:
-        if not place.exists():
+    def _tried(self, place: Path, read: Callable[[], T], due: bool = False) -> T | None:
+        if not place.exists() and not due:
             return None
         try:
             return read()
         except InputError:
-            what = f"{place} is damaged, or of another computation or other runs"
-            warnings.warn(DamageWarning(f"{what}; it is not used, and computed anew"), stacklevel=3)
+            what = "damaged, or of another computation or other runs; it is not used," if place.exists() else "missing"
+            warnings.warn(DamageWarning(f"{place} is {what} and computed anew"), stacklevel=3)
             return None
 
     def still_there(self) -> None:
