@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -20,10 +22,26 @@ if TYPE_CHECKING:
     from rich.table import Column
     from rich.text import Text
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
-FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+class _Console(Console):
+    """A console that lets an error of its stream through, for :func:`earnshaw.cli.main` to tell."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error again."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+out = _Console(highlight=False)
+err = _Console(stderr=True, highlight=False)
+
+FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED, CLOSED, TERMINATED = 0, 1, 2, 130, 141, 143
+_stopped = [INTERRUPTED]  # with which code an interrupted command ends
+
+
+def terminate(*_: object) -> NoReturn:
+    """Treat SIGTERM as Ctrl-C, but for the exit code."""
+    _stopped[:] = [TERMINATED]
+    raise KeyboardInterrupt
 
 
 @contextlib.contextmanager
@@ -48,7 +66,10 @@ def user_errors() -> Iterator[None]:
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None
     except BrokenPipeError:
-        raise typer.Exit(CLAIM_FAILED) from None
+        raise typer.Exit(CLOSED) from None
+    except KeyboardInterrupt:
+        note("interrupted")
+        raise typer.Exit(_stopped[0]) from None
 
 
 def bold(text: object) -> str:
@@ -93,7 +114,7 @@ def show_table(columns: Iterable[str | Column], rows: Iterable[Iterable[str | Te
         out.print(table)
     else:
         needed = out.measure(table, options=out.options.update(max_width=1000)).maximum
-        Console(width=needed, highlight=False).print(table)
+        _Console(width=needed, highlight=False).print(table)
 
 
 def json_line(record: dict[str, Any]) -> None:
@@ -113,7 +134,7 @@ def resumable(folder: Path) -> Iterator[None]:
         yield
     except (Interrupted, KeyboardInterrupt):
         note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(_stopped[0]) from None
 
 
 @contextlib.contextmanager

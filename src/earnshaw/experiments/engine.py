@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import itertools
 import platform
+import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
+from types import FrameType
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
@@ -85,17 +88,20 @@ class _Run:
 
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
         """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
-        with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:
+        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as pool:
             try:
                 futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         self._take(futures.pop(future), future.result())
+                    if self.stop.is_set():
+                        raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
+                heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
-                if isinstance(error, KeyboardInterrupt):
+                if heard:
                     raise Interrupted from error
                 raise
 
@@ -175,6 +181,28 @@ class _Run:
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
+
+
+@contextmanager
+def _heard(stop: threading.Event) -> Iterator[None]:
+    """Set ``stop`` at a signal that has a handler in Python (Ctrl-C has one) before that handler raises.
+
+    What it raises is lost where it lands in a callback: JAX has one that is called at any collection of garbage.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        stop.set()
+        before[signal.Signals(number)](number, frame)
+
+    for number in before:
+        signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:

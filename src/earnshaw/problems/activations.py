@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.problems.loading import load_function, said
+from earnshaw.problems.loading import contained, load_function, said
 
 Array = NDArray[np.float64]
 MAX_DEGREE = 30
@@ -81,7 +81,11 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
     if isinstance(given, Activation):
         return given
     if callable(given):
-        home, name = getattr(given, "__module__", None), getattr(given, "__qualname__", type(given).__name__)
+        try:
+            home, name = getattr(given, "__module__", None), getattr(given, "__qualname__", type(given).__name__)
+        except Exception as error:  # whatever the attributes of a user's object do
+            kind = type(given).__name__
+            raise InputError(f"the activation, of type {kind}, raises {said(error)} when asked for its name") from None
         return _of_function(f"{home}:{name}" if home else name, given)
     if not isinstance(given, str):
         raise InputError(f"the activation is {given!r}; give a name ({KNOWN}), module:function, or a function")
@@ -176,7 +180,8 @@ def _of_function(name: str, function: Any) -> Activation:
     who = f"the activation {name!r}"
     if not callable(function):
         raise InputError(f"{who} is {function!r:.60}, not a function; give one that takes an array")
-    at = partial(_values, name, function)
+    inside = _Contained(function)
+    at = partial(_values, name, inside)
     values = at(GRID)
     size = float(np.abs(values).max())
     close = partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
@@ -194,8 +199,19 @@ def _of_function(name: str, function: Any) -> Activation:
         vanishes_at_zero=bool(np.abs(at(np.array([-1e-9, 0.0, 1e-9]))).max() <= 1e-7 * size),
         values=(float(values.min()), float(values.max())),
         digest=_digest(function, values),
-        function=function,
+        function=inside,
     )
+
+
+@dataclass(frozen=True)
+class _Contained:
+    """A user's function, which prints to standard error and cannot end the program; equal for equal functions."""
+
+    function: Callable[..., Any]
+
+    def __call__(self, x: Any) -> Any:
+        with contained():
+            return self.function(x)
 
 
 def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
@@ -226,7 +242,7 @@ def _digest(function: Callable[..., Any], values: Array) -> str:
     """Hash the source, where there is one, and the values on a grid: either changes when the function does."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
+    except Exception:  # there is none, or the attributes of a user's object raise
         source = None
     content = json.dumps([source, [f"{value + 0.0:.6e}" for value in values]])
     return hashlib.sha256(content.encode()).hexdigest()
