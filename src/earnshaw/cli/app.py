@@ -58,5 +58,9 @@ COMMANDS = (  # name, function, examples, group, one line
 for _name, _function, _examples, _group, _line in COMMANDS:
     app.command(_name, cls=Command, epilog="\n".join(_examples), rich_help_panel=_group, short_help=_line)(_function)
 app.add_typer(
-    runs.app, name="runs", cls=Group, rich_help_panel=SHOW, short_help="List, show and export what sweeps wrote."
+    runs.app,
+    name="runs",
+    cls=Group,
+    rich_help_panel=SHOW,
+    short_help="List, show, export, verify and repair what sweeps wrote.",
 )

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from earnshaw.cli.stopping import exit_code, heard
-from earnshaw.errors import AccuracyWarning, InputError
+from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
 if TYPE_CHECKING:
     from rich.table import Column
@@ -43,20 +43,22 @@ def user_errors() -> Iterator[None]:
     """Turn a user's mistake into one sentence on standard error and exit code 2, and a warning into a sentence."""
     try:
         with warnings.catch_warnings():
-            shown = warnings.showwarning
+            warnings.simplefilter("always", DamageWarning)
+            shown, said = warnings.showwarning, set[str]()
 
             def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-                if issubclass(category, AccuracyWarning):
-                    note(f"warning: {message}")
+                if issubclass(category, AccuracyWarning | DamageWarning):
+                    if str(message) not in said:
+                        note(f"warning: {message}")
+                    said.add(str(message))
                 else:
                     shown(message, category, *where, **more)
 
             warnings.showwarning = show
             yield
     except (InputError, KeyboardInterrupt) as error:
-        if (
-            isinstance(error, KeyboardInterrupt) or heard()
-        ):  # an error may be what became of Ctrl-C inside compiled code
+        # An error may be what became of Ctrl-C inside compiled code.
+        if isinstance(error, KeyboardInterrupt) or heard():
             note("interrupted")
             raise typer.Exit(exit_code()) from None
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)

@@ -20,13 +20,12 @@ from pathlib import Path
 from types import FrameType
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.work import Context, Done, Finished, Piece, Progress, Work, quiet, record_of
+from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 Span = tuple[float, float]
-RECORD = "record.json"
 
 
 class Interrupted(Exception):
@@ -82,6 +81,8 @@ class _Run:
             if not count:
                 self._finish(name)
         self._compute_all(in_turn(missing, self.workers))
+        if self.folder is not None and self.times.lost:
+            self.times.write(self.folder)
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 
@@ -120,11 +121,11 @@ class _Run:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
         if self.folder is None:
             return
-        before = record_of(self.folder.path / f"{name}.json")
-        count = before.get("runs")
-        if isinstance(count, int):
-            parts = before.get("files", [""])
-            kept = {part: arrays for part in parts if (arrays := self.folder.get(name, 0, count, part)) is not None}
+        before = self.folder.get_record(name)
+        if before is not None:
+            count, parts = before["runs"], before["files"]
+            found = {part: self.folder.get(name, 0, count, part, due=True) for part in parts}
+            kept = {part: arrays for part, arrays in found.items() if arrays is not None}
             if len(kept) == len(parts):
                 if count == self.runs[name]:
                     self.results[name] = Finished(before, {})
@@ -175,7 +176,7 @@ class _Run:
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
-            write_json(self.folder.path / f"{name}.json", record)
+            self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
@@ -237,8 +238,9 @@ class Times:
     """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
 
     def __init__(self, folder: RunFolder | None, workers: int) -> None:
-        times = record_of(folder.path / RECORD).get("times") if folder is not None else None
-        self.before: dict[str, dict[str, float]] = times if isinstance(times, dict) else {}
+        how = how_computed(folder.path) if folder is not None else {"times": {}}
+        self.before: dict[str, dict[str, float]] = how["times"]
+        self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
         self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers
 
