@@ -19,6 +19,10 @@ class AccuracyWarning(UserWarning):
     """A computed number may be less accurate than its digits suggest; the message says by how much and what to do."""
 
 
+class DamageWarning(UserWarning):
+    """A file is not as it was written; the message says which, and what is done about it."""
+
+
 def nearest(word: str, choices: Iterable[str]) -> str | None:
     """Return the choice that a mistyped word most resembles, or None when it resembles none."""
     close = difflib.get_close_matches(word.lower(), list(choices), n=1, cutoff=0.6)

@@ -30,6 +30,8 @@ from earnshaw.report import (
     write_page,
 )
 from earnshaw.starts import Given
+from earnshaw.store import RunFolder
+from earnshaw.store.folder import file_digest
 
 VOID = {"meta", "img", "br"}
 
@@ -175,7 +177,7 @@ def words_of(page):
 
 @pytest.mark.parametrize("damage", ["forged", "edited", "other", "missing", "no certificate"])
 def test_a_false_certificate_is_rejected_on_the_page(swept, tmp_path, damage):
-    """Also one whose seal is right: anyone can seal."""
+    """Damage is refused before the page; on the page where the folder's own checksums are right: anyone can seal."""
     folder, file, document = copied(swept, tmp_path / "run")
     document["claims"] |= {"F_ge": (1e300).hex(), "mu_ge": (1e300).hex()}
     document["sha256"] = seal(document) if damage == "forged" else document["sha256"]
@@ -183,6 +185,10 @@ def test_a_false_certificate_is_rejected_on_the_page(swept, tmp_path, damage):
         file.unlink()
     else:
         file.write_text({"other": "{}", "no certificate": '{"kind": "x"}'}.get(damage, json.dumps(document)))
+    with pytest.raises(InputError, match=file.name):
+        sweep_page(folder, tmp_path / "page.html")
+    store, listed = RunFolder.open(folder), {str(file.relative_to(folder)): file_digest(file)} if file.exists() else {}
+    store.put_record("k6-n6", store.record("k6-n6", "-proofs") | {"certificates": listed}, "-proofs")
     words = words_of(sweep_page(folder, tmp_path / "page.html"))
     assert words.count("REJECTED") == 2, "in the table and beside its reason"
     assert "What is not proved" in words
@@ -204,14 +210,14 @@ HOSTILE = "[x](javascript:alert(1)) [y](javascript:alert%281%29)"
 def hostile(swept, tmp_path):
     """Return the page of a folder in which whatever may be text is hostile."""
     folder, _, _ = copied(swept, tmp_path / f"a b[1] {HOSTILE}")
-    record = json.loads((folder / "k6-n6.json").read_text())
+    store = RunFolder.open(folder)
+    record, proofs = store.record("k6-n6"), store.record("k6-n6", "-proofs")
     record["families"][0]["name"] = HOSTILE
     record |= {"seed": HOSTILE, "objective": HOSTILE, "optimizer": HOSTILE}
     record["outcomes"] |= {HOSTILE: 1}
-    (folder / "k6-n6.json").write_text(json.dumps(record))
-    proofs = json.loads((folder / "k6-n6-proofs.json").read_text())
+    store.put_record("k6-n6", record)
     proofs["families"][0]["verdict"] = HOSTILE
-    (folder / "k6-n6-proofs.json").write_text(json.dumps(proofs))
+    store.put_record("k6-n6", proofs, "-proofs")
     path = tmp_path / "pages" / "page.html"
     write_page(sweep_page(folder, path), path)
     return path

@@ -5,11 +5,13 @@ import os
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes.rows import Rows
 from earnshaw.store import (
     canonical_json,
     digest,
@@ -174,7 +176,7 @@ def test_one_array_is_read_and_anything_else_is_a_sentence_that_names_it(tmp_pat
         ("empty.npy", "is not a .npy array"),
         ("cut.npy", "is not a .npy array"),
         ("none.npy", "cannot read"),
-        ("", "cannot read"),
+        ("", "is a folder; give a file"),
     ):
         with pytest.raises(InputError) as caught:
             read_npy(tmp_path / name, "the teacher")
@@ -205,3 +207,29 @@ def test_the_digest_is_of_the_content():
     assert digest({}) == "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
     with pytest.raises(ValueError, match="not JSON compliant"):
         digest({"a": float("nan")})
+
+
+def _bomb(path, method):
+    """Write an .npz of some kilobytes that inflates to 300 MB of zeros."""
+    with zipfile.ZipFile(path, "w", method) as archive, archive.open("weights.npy", "w") as entry:
+        for _ in range(300):
+            entry.write(bytes(1 << 20))
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_archive_that_would_fill_the_memory_is_refused_before_it_does(tmp_path, monkeypatch, method):
+    path = tmp_path / "bomb.npz"
+    _bomb(path, method)
+    monkeypatch.setattr(files.np, "load", None)  # it is not even opened
+    with pytest.raises(InputError, match=r"would inflate from|another way"):
+        read_npz(path)
+
+
+def test_only_regular_files_are_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    odd = {tmp_path / "pipe": "no regular", tmp_path: "a folder", Path("/dev/zero"): "no regular"}
+    odd |= {tmp_path / ("n" * 300): "name too long", tmp_path / "nul\0": "null byte"}
+    for path, words in odd.items():
+        for read in (read_npz, read_json, lambda path: read_npy(path, "the teacher"), Rows.open):
+            with pytest.raises(InputError, match=f"(?i){words}"):
+                read(path, path) if read == Rows.open else read(path)

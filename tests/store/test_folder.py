@@ -1,11 +1,12 @@
 """A run folder belongs to one computation and to one process at a time, can be extended, and believes no foreign piece."""
 
+import hashlib
 import json
 
 import numpy as np
 import pytest
 
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.store import RunFolder, read_manifest, write_json
 from earnshaw.store.folder import FORMAT, difference
 
@@ -40,7 +41,10 @@ def test_a_new_folder_gets_a_manifest(tmp_path):
         assert found is not None
         assert all(np.array_equal(found[name], ARRAYS[name], equal_nan=True) for name in ARRAYS)
     manifest = json.loads((tmp_path / "deep" / "run" / "manifest.json").read_text())
+    seal = manifest.pop("sha256")
     assert manifest == {"format": FORMAT, "kind": "sweep", "common": COMMON, "settings": {"a": SETTING}}
+    text = json.dumps(manifest, sort_keys=True, separators=(",", ":"))
+    assert seal == hashlib.sha256(text.encode()).hexdigest()
     assert read_manifest(tmp_path / "deep" / "run") == manifest
 
 
@@ -81,12 +85,22 @@ def test_differences_are_named_in_words():
     assert "another value" in str(difference({"x": "y", "v": list(range(99))}, {"x": "y", "v": [1]}))
 
 
-@pytest.mark.parametrize("change", [{"format": "earnshaw-run-1"}, {"settings": 5}, {"common": {"seed": 5}}])
-def test_an_old_or_edited_manifest_is_refused(tmp_path, change):
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"format": "earnshaw-run-1"}, "earnshaw-run-1, this one reads earnshaw-run-3"),
+        ({"settings": 5}, "manifest.json is not as it was written"),
+        ({"common": COMMON | {"seed": 5}}, "manifest.json is not as it was written"),
+        ({"sha256": None}, "manifest.json is not as it was written"),
+    ],
+)
+def test_an_old_or_edited_manifest_is_refused(tmp_path, change, match):
     with folder(tmp_path):
         pass
-    write_json(tmp_path / "manifest.json", read_manifest(tmp_path) | change)
-    refused(tmp_path, "another program or version|damaged|holds another computation")
+    file = tmp_path / "manifest.json"
+    write_json(file, json.loads(file.read_text()) | change)
+    refused(tmp_path, match)
+    refused(tmp_path, match, common=COMMON | {"seed": 5})
 
 
 @pytest.mark.parametrize("content", ["[]", "{", "3"])
@@ -113,7 +127,11 @@ def test_a_piece_that_is_not_what_it_should_be_counts_as_missing(tmp_path, damag
             source = {"other lanes": "run/pieces/a-00000003.npz", "other setting": "run/pieces/b-00000000.npz"}
             content = (tmp_path / source.get(damage, "other/pieces/a-00000000.npz")).read_bytes()
         file.write_bytes(content)
-        assert run.get("a", 0, 3) is None
+        with pytest.warns(DamageWarning, match=r"pieces/a-00000000\.npz is .*; it is not used, and computed anew"):
+            assert run.get("a", 0, 3) is None
+        with pytest.raises(InputError, match=r"pieces/a-00000000\.npz .*runs repair, to compute it anew"):
+            run.read("a", 0, 3)
+        assert run.odd_pieces() == [file]
         assert run.get("a", 3, 6) is not None
 
 

@@ -18,7 +18,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Does gradient descent find the network that made the data? If it stops elsewhere: where, how often, and is "
-    "that proved?",
+    "that proved?\n\nExit status: 0 fine; 1 a claim failed; 2 bad usage; 130 after Ctrl-C, 143 after SIGTERM; 141 when "
+    "nobody reads the output.",
     epilog="earnshaw demo                  # then open out/report.html\n"
     "earnshaw sweep -k 8 --prove    # 1000 runs with 8 neurons, and proofs\n"
     "earnshaw sweep --help          # every command has help with examples",
@@ -57,5 +58,9 @@ COMMANDS = (  # name, function, examples, group, one line
 for _name, _function, _examples, _group, _line in COMMANDS:
     app.command(_name, cls=Command, epilog="\n".join(_examples), rich_help_panel=_group, short_help=_line)(_function)
 app.add_typer(
-    runs.app, name="runs", cls=Group, rich_help_panel=SHOW, short_help="List, show and export what sweeps wrote."
+    runs.app,
+    name="runs",
+    cls=Group,
+    rich_help_panel=SHOW,
+    short_help="List, show, export, verify and repair what sweeps wrote.",
 )

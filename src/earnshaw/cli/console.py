@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -14,16 +16,26 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from earnshaw.errors import AccuracyWarning, InputError
+from earnshaw.cli.stopping import exit_code, heard
+from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
 if TYPE_CHECKING:
     from rich.table import Column
     from rich.text import Text
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
-FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED = 0, 1, 2, 130
+class _Console(Console):
+    """A console that lets an error of its stream through, for :func:`earnshaw.cli.main` to tell."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise the error again."""
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+
+out = _Console(highlight=False)
+err = _Console(stderr=True, highlight=False)
+
+FINE, CLAIM_FAILED, BAD_USAGE, CLOSED = 0, 1, 2, 141  # and those of stopping.py
 
 
 @contextlib.contextmanager
@@ -31,21 +43,31 @@ def user_errors() -> Iterator[None]:
     """Turn a user's mistake into one sentence on standard error and exit code 2, and a warning into a sentence."""
     try:
         with warnings.catch_warnings():
-            shown = warnings.showwarning
+            warnings.simplefilter("always", DamageWarning)
+            shown, said = warnings.showwarning, set[str]()
 
             def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-                if issubclass(category, AccuracyWarning):
-                    note(f"warning: {message}")
+                if issubclass(category, AccuracyWarning | DamageWarning):
+                    if str(message) not in said:
+                        note(f"warning: {message}")
+                    said.add(str(message))
                 else:
                     shown(message, category, *where, **more)
 
             warnings.showwarning = show
             yield
-    except InputError as error:
+    except (InputError, KeyboardInterrupt) as error:
+        # An error may be what became of Ctrl-C inside compiled code.
+        if isinstance(error, KeyboardInterrupt) or heard():
+            note("interrupted")
+            raise typer.Exit(exit_code()) from None
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None
+    except MemoryError:
+        note("error: there is not enough memory for this; ask for smaller sizes, or fewer")
+        raise typer.Exit(BAD_USAGE) from None
     except BrokenPipeError:
-        raise typer.Exit(CLAIM_FAILED) from None
+        raise typer.Exit(CLOSED) from None
 
 
 def bold(text: object) -> str:
@@ -90,7 +112,7 @@ def show_table(columns: Iterable[str | Column], rows: Iterable[Iterable[str | Te
         out.print(table)
     else:
         needed = out.measure(table, options=out.options.update(max_width=1000)).maximum
-        Console(width=needed, highlight=False).print(table)
+        _Console(width=needed, highlight=False).print(table)
 
 
 def json_line(record: dict[str, Any]) -> None:
@@ -110,7 +132,7 @@ def resumable(folder: Path) -> Iterator[None]:
         yield
     except (Interrupted, KeyboardInterrupt):
         note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(exit_code()) from None
 
 
 @contextlib.contextmanager
@@ -128,4 +150,10 @@ def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[f
         progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
     ):
         task = bar.add_task(title, total=1.0, what="")
-        yield lambda share, what: bar.update(task, completed=share, what=what)
+
+        def move(share: float, what: str) -> None:
+            if heard():
+                raise KeyboardInterrupt  # which somebody swallowed
+            bar.update(task, completed=share, what=what)
+
+        yield move

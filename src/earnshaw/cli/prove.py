@@ -153,34 +153,48 @@ def check(
     """
     from earnshaw.proof import check as check_file
 
-    code = FINE
-    for given in files:
-        try:
-            found = _certificates(given)
-        except InputError as error:
-            note(f"error: {error}")
-            code = code or BAD_USAGE
-            continue
-        for path in found:
-            result = check_file(path, limit)
-            code = code if result.verified else CLAIM_FAILED
-            if as_json:
-                json_line(result.report())
-            else:
-                say(f"{path}: {result}")
+    paths, code = _certificates(files)
+    for path in paths:
+        result = check_file(path, limit)
+        code = code if result.verified else CLAIM_FAILED
+        if as_json:
+            json_line(result.report())
+        else:
+            say(f"{path}: {result}")
     raise typer.Exit(code)
 
 
-def _certificates(given: Path) -> list[Path]:
-    """Return a file as it is, and the certificates of a folder; those of a run folder are in a folder of their own."""
+def _certificates(files: list[Path]) -> tuple[list[Path], int]:
+    """Return files as they are and the certificates of folders, and the exit code: 2 if something is wrong with a folder.
+
+    What is wrong is said: there is no certificate, or one that the proofs of a run folder list is missing or another.
+    """
+    paths, code = list[Path](), FINE
+    for given in files:
+        found, faults = _held(given)
+        for fault in faults:
+            note(f"error: {fault}")
+            code = BAD_USAGE
+        paths += found
+    return paths, code
+
+
+def _held(given: Path) -> tuple[list[Path], list[str]]:
+    """Return the certificates of a folder, and its faults; those of a run folder are in a folder of their own."""
+    from earnshaw.store import sealed_certificates
+
     if not given.is_dir():
-        return [given]
+        return [given], []
+    try:
+        faults = [fault for fault in sealed_certificates(given).values() if fault]
+    except InputError as error:
+        faults = [str(error)]
     inside = given / "certificates"
     is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
     found = sorted((inside if is_run else given).glob("*.json"))
-    if not found:
-        raise InputError(f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote")
-    return found
+    if not found and not faults:
+        faults = [f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"]
+    return found, faults
 
 
 def explain(
@@ -194,8 +208,7 @@ def explain(
     """
     from earnshaw.proof import explain as explain_file
 
-    code = FINE
-    paths = [path for given in files for path in _certificates(given)]
+    paths, code = _certificates(files)
     for path in paths:
         explanation = explain_file(path, checked)
         if not explanation.verified:

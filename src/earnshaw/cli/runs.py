@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from earnshaw.cli.console import bold, json_line, note, out, say, show_table
+from earnshaw.cli.console import CLAIM_FAILED, bold, fail, json_line, note, out, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, option
 from earnshaw.errors import InputError, need
 
@@ -32,8 +32,9 @@ FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the ex
 FILE_HELP = "Where to write (default, CSV only: standard output)."
 app = typer.Typer(
     no_args_is_help=True,
-    help="List, show and export the folders that sweeps wrote.",
-    epilog="earnshaw runs list\nearnshaw runs show runs/mine\nearnshaw runs export runs/mine > runs.csv",
+    help="List, show, export, verify and repair the folders that sweeps wrote.",
+    epilog="earnshaw runs list\nearnshaw runs show runs/mine\nearnshaw runs export runs/mine > runs.csv\n"
+    "earnshaw runs verify runs/*",
 )
 
 
@@ -70,21 +71,24 @@ def list_runs(
     as_json: Annotated[bool, option("One JSON object per folder, and nothing else.", "--json")] = False,
 ) -> None:
     """List the run folders under a folder: what they compute, and how far they are."""
-    from earnshaw.store import read_manifest
+    from earnshaw.store import RunFolder
 
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; sweeps go to runs/ unless --out says otherwise")
     rows = []
-    for file in sorted(root.glob("*/manifest.json")):
-        folder = file.parent
+    for folder in sorted({file.parent for name in ("manifest.json", "pieces") for file in root.glob(f"*/{name}")}):
         try:
-            manifest = read_manifest(folder)
+            run = RunFolder.open(folder)
         except InputError as error:
             note(f"{error}")
             continue
-        kind, seed, names = manifest["kind"], manifest["common"].get("seed"), list(manifest["settings"])
-        runs = sorted({part.get("runs", 0) for part in manifest["settings"].values()})
-        done = sum((folder / f"{name}.json").exists() for name in names)
+        kind, seed, names = run.kind, run.common.get("seed"), list(run.settings)
+        runs, done = sorted({part["runs"] for part in run.settings.values()}), 0
+        for name in filter(run.begun, names):
+            try:
+                done += run.record(name)["runs"] == run.settings[name]["runs"]
+            except InputError as error:
+                note(f"{error}")
         if as_json:
             line = {"folder": str(folder), "kind": kind, "settings": len(names), "finished": done}
             json_line(line | {"runs": runs[-1] if runs else None, "seed": seed})
@@ -109,11 +113,14 @@ def show_run(
 ) -> None:
     """Show the results of a run folder: of a sweep family by family, of other work number by number."""
     from earnshaw.experiments import finished_records
+    from earnshaw.experiments.work import unfinished
     from earnshaw.store import read_manifest
 
-    records = finished_records(folder)
+    records, missing = finished_records(folder), unfinished(folder)
     if not records:
         note(f"{folder} has no finished setting yet; run the same command again to go on")
+    elif missing:
+        note(f"{folder} is not finished ({', '.join(missing)} is missing); run the same command again to go on")
     if as_json:
         for record in records.values():
             json_line({key: value for key, value in record.items() if key != "files"})
@@ -147,6 +154,39 @@ def _show_result(result: SweepResult) -> None:
         show_table(("family", "runs", "objective", "smallest eigenvalue"), rows, header_style="bold")
 
 
+@app.command("verify", cls=Command, epilog="earnshaw runs verify runs/mine\nearnshaw runs verify runs/* --json")
+def verify_runs(
+    folders: Annotated[list[Path], argument("DIR", "Run folders.")],
+    as_json: Annotated[bool, option("One JSON object per folder, and nothing else.", "--json")] = False,
+) -> None:
+    """Say which files of run folders are damaged, of other work, or missing; exit code 1 if any is."""
+    from earnshaw.experiments import verify
+
+    found = {folder: verify(folder) for folder in folders}
+    for folder, faults in found.items():
+        if as_json:
+            json_line({"folder": str(folder), "faults": faults})
+        else:
+            for line in faults or [f"{folder}: everything is there and as it was written"]:
+                say(line)
+    raise typer.Exit(CLAIM_FAILED if any(found.values()) else 0)
+
+
+@app.command("repair", cls=Command, epilog="earnshaw runs repair runs/mine")
+def repair_run(
+    folder: Annotated[Path, argument("DIR", "A run folder.")],
+    workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
+) -> None:
+    """Compute anew what runs verify finds wrong with a run folder, and just that; what it still finds is exit code 1."""
+    from earnshaw.experiments import repair
+
+    with progress_bar("repair", folder) as progress:
+        left = repair(folder, workers, progress)
+    if left:
+        fail("\n".join(left))
+    say(f"{folder}: everything is there and as it was written")
+
+
 @app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)
 def export_run(
     folder: Annotated[Path, argument("DIR", "The run folder of a sweep or an arena.")],
@@ -178,9 +218,7 @@ def export_run(
 
 def _table(folder: Path) -> dict[str, list[Any]]:
     """Return the columns of all finished settings of a run folder, one under the other."""
-    tables = [result.table() for result in _sweep_of(folder)]
-    if not tables:
-        raise InputError(f"{folder} has no finished setting yet; run the same command again to go on")
+    tables = [result.table() for result in _sweep_of(folder).whole()]
     columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
     for table in tables:
         blank = [None] * len(table["run"])

@@ -68,12 +68,12 @@ class Snapshot:
     look: Callable[[], Any]
     place: Callable[[], np.ndarray]
 
-    @functools.cached_property
+    @property
     def report(self) -> Any:
         """What the judge asked for: ``value`` and ``gradient_norm``, (lanes,) each, and more."""
         return self.look()
 
-    @functools.cached_property
+    @property
     def points(self) -> np.ndarray:
         """The points, ``(lanes, *shape)``."""
         return self.place()
@@ -181,10 +181,13 @@ class Block:
         """Return these slots as they are now; without a report, one that is made when it is asked for."""
         lanes, local, state = self.slots[slots], self.local, self.state
 
+        # Not a cached_property: that of Python 3.11 has one lock for all threads, and these wait for the device.
+        @functools.cache
         def look() -> Any:
             rows = self._advance(local, state, np.int64(0))[1] if report is None else report
             return self.lanes.judge.rows(*np.asarray(rows)[:, slots])
 
+        @functools.cache
         def place() -> np.ndarray:
             return np.asarray(state.point)[self.inner][slots]
 

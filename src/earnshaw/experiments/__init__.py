@@ -9,12 +9,13 @@ from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
+from earnshaw.experiments.repair import repair, verify
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import Summary, families
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
-__all__ = ["Interrupted", "Work", "finished_records", "load", "run", "work_of"]
+__all__ = ["Interrupted", "Work", "finished_records", "load", "repair", "run", "verify", "work_of"]
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.landscapes.rows import Rows
-from earnshaw.store import read_npz
+from earnshaw.store import read_npz, regular
 
 
 def read_data(data: Path, labels: Path | None = None) -> Rows:
@@ -39,7 +39,7 @@ def _from_npz(path: Path) -> Rows:
 
 def _from_csv(path: Path) -> Rows:
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
+        with regular(path).open(newline="", encoding="utf-8-sig") as stream:
             lines = [(number, row) for number, row in enumerate(csv.reader(stream), start=1) if row]
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror})") from None

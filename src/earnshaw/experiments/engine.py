@@ -7,23 +7,25 @@ from __future__ import annotations
 
 import itertools
 import platform
+import signal
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
+from types import FrameType
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.work import Context, Done, Finished, Piece, Progress, Work, quiet, record_of
+from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 Span = tuple[float, float]
-RECORD = "record.json"
 
 
 class Interrupted(Exception):
@@ -79,22 +81,27 @@ class _Run:
             if not count:
                 self._finish(name)
         self._compute_all(in_turn(missing, self.workers))
+        if self.folder is not None and self.times.lost:
+            self.times.write(self.folder)
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
         """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
-        with one_blas_thread(), ThreadPoolExecutor(self.workers) as pool:
+        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as pool:
             try:
                 futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         self._take(futures.pop(future), future.result())
+                    if self.stop.is_set():
+                        raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
+                heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
-                if isinstance(error, KeyboardInterrupt):
+                if heard:
                     raise Interrupted from error
                 raise
 
@@ -114,11 +121,11 @@ class _Run:
         """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
         if self.folder is None:
             return
-        before = record_of(self.folder.path / f"{name}.json")
-        count = before.get("runs")
-        if isinstance(count, int):
-            parts = before.get("files", [""])
-            kept = {part: arrays for part in parts if (arrays := self.folder.get(name, 0, count, part)) is not None}
+        before = self.folder.get_record(name)
+        if before is not None:
+            count, parts = before["runs"], before["files"]
+            found = {part: self.folder.get(name, 0, count, part, due=True) for part in parts}
+            kept = {part: arrays for part, arrays in found.items() if arrays is not None}
             if len(kept) == len(parts):
                 if count == self.runs[name]:
                     self.results[name] = Finished(before, {})
@@ -169,11 +176,33 @@ class _Run:
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
-            write_json(self.folder.path / f"{name}.json", record)
+            self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
+
+
+@contextmanager
+def _heard(stop: threading.Event) -> Iterator[None]:
+    """Set ``stop`` at a signal that has a handler in Python (Ctrl-C has one) before that handler raises.
+
+    What it raises is lost where it lands in a callback: JAX has one that is called at any collection of garbage.
+    """
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        stop.set()
+        before[signal.Signals(number)](number, frame)
+
+    for number in before:
+        signal.signal(number, hear)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
@@ -209,8 +238,9 @@ class Times:
     """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
 
     def __init__(self, folder: RunFolder | None, workers: int) -> None:
-        times = record_of(folder.path / RECORD).get("times") if folder is not None else None
-        self.before: dict[str, dict[str, float]] = times if isinstance(times, dict) else {}
+        how = how_computed(folder.path) if folder is not None else {"times": {}}
+        self.before: dict[str, dict[str, float]] = how["times"]
+        self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
         self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers
 

@@ -24,7 +24,7 @@ from earnshaw.starts import Start, check_start, start_from_json, usual_start
 from earnshaw.store import Arrays, canonical_json
 from earnshaw.symmetry import pack
 
-MAX_RUNS = 2**32 - 1
+MAX_RUNS = 10**8  # of a plan: every end point is kept, and every piece is listed
 PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
 TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
 
@@ -103,6 +103,10 @@ class Plan(Work):
             raise InputError("two settings of one sweep have the same sizes; sweep them apart")
         if self.start is None:
             object.__setattr__(self, "start", usual_start(self.settings[0].problem))
+        total = sum(setting.runs for setting in self.settings)
+        if total > MAX_RUNS:
+            asked = f"{total} runs were asked for in {len(self.settings)} settings"
+            raise InputError(f"{asked}; one sweep has at most {MAX_RUNS}: use fewer, or several folders")
         for setting in self.settings:
             check_start(self.start, setting.problem, setting.runs)
 

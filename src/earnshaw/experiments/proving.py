@@ -17,7 +17,8 @@ from earnshaw.experiments.sweep import Sweep, SweepResult
 from earnshaw.experiments.work import Progress, load, quiet
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Proof, Verdict, prove_pairs
-from earnshaw.store import digest, read_manifest, read_npz, write_json
+from earnshaw.store import RunFolder, digest, read_manifest, read_npz
+from earnshaw.store.folder import file_digest
 from earnshaw.symmetry import Family
 
 
@@ -55,7 +56,7 @@ def targets(path: Path) -> list[Target]:
     if path.is_dir():
         found = load(path)
         if isinstance(found, Sweep):
-            return [target for result in found for target in sweep_targets(result, str(path))]
+            return [target for result in found.whole() for target in sweep_targets(result, str(path))]
         kind = read_manifest(path)["kind"]
         raise InputError(f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder")
     arrays = read_npz(path)
@@ -122,16 +123,17 @@ def prove_sweep(
     results: list[SweepResult], folder: Path, workers: int | None = None, progress: Progress = quiet
 ) -> list[Proved]:
     """Prove every family of finished settings; write certificates to ``folder/certificates`` and counts beside the results."""
-    out = folder / "certificates"
-    out.mkdir(exist_ok=True)
-    counted = []
+    run, counted = RunFolder.open(folder), []
     for place, result in enumerate(results):
         points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []
         proofs = prove_targets(points, workers)
-        rows = []
+        run.still_there()
+        rows, certificates = [], {}
         for point, proof in zip(points, proofs, strict=True):
-            paths = [*proof.save_all(out, point.stem).values()]
-            row = proof.report(result.name, point.index, str(paths[0].relative_to(folder)) if paths else None)
+            paths = proof.save_all(folder / "certificates", point.stem).values()
+            saved = {str(path.relative_to(folder)): file_digest(path) for path in paths}
+            row = proof.report(result.name, point.index, next(iter(saved), None))
+            certificates |= saved
             rows.append({key: value for key, value in row.items() if key != "seconds"})
         verdicts = [proof.verdict for proof in proofs]
         kinds = Verdict.PROVED_MINIMUM, Verdict.PROVED_SADDLE, Verdict.INCONCLUSIVE
@@ -139,8 +141,7 @@ def prove_sweep(
         minima = zip(result.families, proofs, strict=False)  # the saddles come after them
         inside = sum(_in_basin(result, family, proof) for family, proof in minima)
         counts = Proved(proved, saddles, inconclusive, inside)
-        assert result.proofs_file is not None
-        write_json(result.proofs_file, counts.to_json() | {"families": rows})
+        run.put_record(result.name, counts.to_json() | {"families": rows, "certificates": certificates}, "-proofs")
         counted.append(counts)
         progress((place + 1) / len(results), result.name)
     return counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,16 +13,16 @@ import numpy as np
 
 from earnshaw.descent import Stop, Stopping
 from earnshaw.descent import optimizer as named_optimizer
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
-from earnshaw.experiments.work import Done, Progress, finished, quiet
+from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
-from earnshaw.store import read_json, read_manifest
+from earnshaw.store import RunFolder, read_manifest
 from earnshaw.symmetry import Family, unpack
 
 
@@ -56,14 +57,15 @@ class SweepResult(Done):
         return {**more, **head, "family": family, "proved": np.array(proved, dtype=object), **columns}
 
     @property
-    def proofs_file(self) -> Path | None:
-        """Where the proofs of the families are written down; None for a sweep in memory."""
-        return Path(f"{self.files}-proofs.json") if isinstance(self.files, Path) else None
-
-    @property
     def proofs(self) -> Mapping[str, Any] | None:
         """What ``earnshaw sweep --prove`` found out about the families, None if nobody tried."""
-        return read_json(self.proofs_file) if self.proofs_file and self.proofs_file.exists() else None
+        if not isinstance(self.files, Path):
+            return None
+        run = RunFolder.open(self.files.parent)
+        if not run.proved(self.name) and any(run.path.glob(f"certificates/{self.name}-family*.json")):
+            what = f"{self.files}-proofs.json is missing, though there are certificates of {self.name}"
+            warnings.warn(DamageWarning(f"{what}; earnshaw sweep --prove writes it"), stacklevel=2)
+        return run.record(self.name, "-proofs") if run.proved(self.name) else None
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,13 @@ class Sweep:
         if not found:
             raise InputError(f"{self.folder} has no finished setting {key!r}; it has {', '.join(r.name for r in self)}")
         return found[0]
+
+    def whole(self) -> Sweep:
+        """Return the sweep itself; where settings are not finished raise :class:`InputError`, which names them."""
+        if missing := unfinished(self.folder):
+            names = ", ".join(missing)
+            raise InputError(f"{self.folder} is not finished ({names} is missing); run the same sweep again to go on")
+        return self
 
     @property
     def runs(self) -> Runs:

@@ -6,18 +6,21 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.records import decode, fields_of, unpack
-from earnshaw.store import Arrays, digest, read_json, read_manifest, read_sealed
+from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
 KINDS: dict[str, type[Work]] = {}
+RECORD = "record.json"
 
 
 def quiet(share: float, what: str) -> None:
@@ -65,7 +68,9 @@ class Done:
 
     def part(self, part: str) -> Arrays:
         """Return the arrays of a part of the result (``-trace``)."""
-        return read_sealed(Path(f"{self.files}{part}.npz"))[0] if isinstance(self.files, Path) else self.files[part]
+        if isinstance(self.files, Path):
+            return RunFolder.open(self.files.parent).read(self.name, 0, self.record["runs"], part)
+        return self.files[part]
 
     @cached_property
     def arrays(self) -> Arrays:
@@ -135,7 +140,10 @@ class Work:
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:
         """Return what a finished folder of this kind holds, as the function that computed it returned it."""
-        return unpack(cls.result, read_sealed(folder / f"{cls.kind}.npz")[0])
+        (done,) = finished(folder) or [None]
+        if done is None:
+            raise InputError(f"{folder} is not finished yet; run the same command again to go on")
+        return unpack(cls.result, done.arrays)
 
 
 def load(folder: str | Path, functions: bool = False) -> Any:
@@ -160,29 +168,53 @@ def work_of(folder: str | Path, functions: bool = False) -> Work:
 
 
 def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return the records of all finished settings of a run folder by name, with their times where those are known."""
-    names = read_manifest(folder)["settings"]
-    times = record_of(folder / "record.json").get("times") or {}
-    found = {name: read_json(folder / f"{name}.json") for name in names if (folder / f"{name}.json").exists()}
-    for name, record in found.items():
-        if not isinstance(record, dict):
-            raise InputError(f"{folder / name}.json is damaged (it is no record); remove it and run the same again")
-    return {name: record | (times.get(name) or {}) for name, record in found.items()}
+    """Return the records of all finished settings of a run folder by name, with their times where those are known.
+
+    One that is damaged, or missing beside its arrays, raises :class:`InputError`.
+    """
+    run, times = RunFolder.open(folder), how_computed(folder)["times"]
+    return {name: run.record(name) | times.get(name, {}) for name in filter(run.begun, run.settings)}
 
 
 def finished(folder: Path) -> list[Done]:
     """Return all finished settings of a run folder."""
     times = ("seconds", "compile_seconds")
     return [
-        Done(name, record, folder / name, *(float(record.pop(time, 0.0)) for time in times))
+        Done(name, record, folder / name, *(record.pop(time, 0.0) for time in times))
         for name, record in finished_records(folder).items()
     ]
 
 
-def record_of(path: Path) -> dict[str, Any]:
-    """Return a record, or an empty one where it is missing or damaged: what it speaks of is then computed again."""
+def unfinished(folder: Path) -> list[str]:
+    """Return the settings of a run folder that have no results yet, or fewer runs than were asked for."""
+    records, settings = finished_records(folder), RunFolder.open(folder).settings
+    return [name for name, part in settings.items() if records.get(name, {"runs": 0})["runs"] < part["runs"]]
+
+
+def how_computed(folder: Path) -> dict[str, Any]:
+    """Return how a folder was computed: ``versions``, ``times`` of every setting, and more where that is known.
+
+    No result depends on it: a damaged record is said (:class:`DamageWarning`) and ignored.
+    """
+    if not (folder / RECORD).exists():
+        return {"versions": {}, "times": {}}
     try:
-        record = read_json(path) if path.exists() else {}
-    except InputError:
-        return {}
-    return record if isinstance(record, dict) else {}
+        return read_how(folder)
+    except InputError as error:
+        warnings.warn(
+            DamageWarning(f"{error}; it says only how long the work took and on what, and is ignored"), stacklevel=2
+        )
+        return {"versions": {}, "times": {}}
+
+
+def read_how(folder: Path) -> dict[str, Any]:
+    """Return the record of how a folder was computed; damage raises :class:`InputError`."""
+    record = read_json(folder / RECORD)
+    try:
+        names = ("seconds", "compile_seconds")
+        times = {name: {key: float(spent[key]) for key in names} for name, spent in record["times"].items()}
+        if not all(0 <= x < math.inf for spent in times.values() for x in spent.values()):
+            raise ValueError
+        return {**record, "times": times, "versions": dict(record["versions"])}
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        raise InputError(f"{folder / RECORD} is damaged") from None

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.store import regular
 from earnshaw.threads import cores, one_blas_thread
 
 Array = NDArray[np.float64]
@@ -168,7 +169,9 @@ def _added(parts: Iterator[Sums]) -> Sums:
 
 def _mapped(path: Path) -> np.ndarray:
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
+        array = np.load(regular(path), mmap_mode="r", allow_pickle=False)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror or error})") from None
     except (ValueError, EOFError) as error:

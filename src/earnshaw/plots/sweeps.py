@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
     """Draw, for each setting, the share of runs that end below a given loss."""
     with figure(path) as (_, axes):
-        top = max(float(values.max()) for values in curves.values())
+        top = max(float(values.max()) for values in curves.values()) or 1.0
         styles = ("-", "--", "-.", ":")
         for index, (label, values) in enumerate(curves.items()):
             ordered = np.sort(values)

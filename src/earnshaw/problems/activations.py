@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.problems.loading import load_function, said
+from earnshaw.problems.loading import guarded, load_function, said
 
 Array = NDArray[np.float64]
 MAX_DEGREE = 30
+MUST = "it must take an array and return one of the same shape: write it with jax.numpy, jnp.where in place of if"
 GRID = np.linspace(-12.0, 12.0, 97) + 0.01 * math.sqrt(2)  # no round numbers: their values are rounded in a digest
 KNOWN = "relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf"
 
@@ -81,7 +82,11 @@ def activation(given: str | Callable[..., Any] | Activation) -> Activation:
     if isinstance(given, Activation):
         return given
     if callable(given):
-        home, name = getattr(given, "__module__", None), getattr(given, "__qualname__", type(given).__name__)
+        try:
+            home, name = getattr(given, "__module__", None), getattr(given, "__qualname__", type(given).__name__)
+        except Exception as error:  # whatever the attributes of a user's object do
+            kind = type(given).__name__
+            raise InputError(f"the activation, of type {kind}, raises {said(error)} when asked for its name") from None
         return _of_function(f"{home}:{name}" if home else name, given)
     if not isinstance(given, str):
         raise InputError(f"the activation is {given!r}; give a name ({KNOWN}), module:function, or a function")
@@ -176,7 +181,8 @@ def _of_function(name: str, function: Any) -> Activation:
     who = f"the activation {name!r}"
     if not callable(function):
         raise InputError(f"{who} is {function!r:.60}, not a function; give one that takes an array")
-    at = partial(_values, name, function)
+    inside = _Guarded(who, function)
+    at = partial(_values, who, inside)
     values = at(GRID)
     size = float(np.abs(values).max())
     close = partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
@@ -194,22 +200,28 @@ def _of_function(name: str, function: Any) -> Activation:
         vanishes_at_zero=bool(np.abs(at(np.array([-1e-9, 0.0, 1e-9]))).max() <= 1e-7 * size),
         values=(float(values.min()), float(values.max())),
         digest=_digest(function, values),
-        function=function,
+        function=inside,
     )
 
 
-def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
+@dataclass(frozen=True)
+class _Guarded:
+    """A user's function, which prints to standard error, cannot end the program, and fails in a sentence; equal if that is."""
+
+    who: str
+    function: Callable[..., Any]
+
+    def __call__(self, x: Any) -> Any:
+        with guarded(self.who, MUST):
+            return self.function(x)
+
+
+def _values(who: str, function: Callable[..., Any], x: Array) -> Array:
     """Return function(x) in double precision, or say in one sentence what is wrong with it."""
-    who = f"the activation {name!r}"
-    try:
-        jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
-        with jax.enable_x64(True) if jax else contextlib.nullcontext(), np.errstate(all="ignore"):
-            given = np.asarray(function(x))
-    except Exception as error:  # whatever the user's function raises
-        must = (
-            "it must take an array and return one of the same shape: write it with jax.numpy, jnp.where in place of if"
-        )
-        raise InputError(f"{who} fails on an array of numbers ({said(error)}); {must}") from None
+    jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
+    double = jax.enable_x64(True) if jax else contextlib.nullcontext()
+    with double, np.errstate(all="ignore"), guarded(who, MUST):
+        given = np.asarray(function(x))
     if given.shape != x.shape:
         shapes = f"shape {given.shape} for an array of shape {x.shape}"
         raise InputError(f"{who} returns {shapes}; it must return one number for each number")
@@ -226,7 +238,7 @@ def _digest(function: Callable[..., Any], values: Array) -> str:
     """Hash the source, where there is one, and the values on a grid: either changes when the function does."""
     try:
         source = textwrap.dedent(inspect.getsource(function))
-    except (OSError, TypeError):
+    except Exception:  # there is none, or the attributes of a user's object raise
         source = None
     content = json.dumps([source, [f"{value + 0.0:.6e}" for value in values]])
     return hashlib.sha256(content.encode()).hexdigest()

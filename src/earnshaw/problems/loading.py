@@ -9,10 +9,14 @@ import importlib
 import importlib.util
 import os
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from earnshaw.errors import InputError
+
+_user = threading.RLock()
 
 
 def load_function(name: str) -> Any:
@@ -25,9 +29,13 @@ def load_function(name: str) -> Any:
         raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
     try:
         if place.endswith(".py"):
-            module = _run_file(Path(place).resolve(), hashlib.sha256(Path(place).read_bytes()).hexdigest())
+            path = Path(place).resolve()
+            if not path.is_file():  # a pipe is none, and would be waited for
+                raise FileNotFoundError
+            with contained():
+                module = _run_file(path, hashlib.sha256(path.read_bytes()).hexdigest())
         else:
-            with _search(os.getcwd()):
+            with _search(os.getcwd()), contained():
                 module = importlib.import_module(place)
     except FileNotFoundError:
         missing = f"there is no file {place} in {Path.cwd().name or '/'}"
@@ -36,7 +44,10 @@ def load_function(name: str) -> Any:
         raise InputError(f"{name!r} cannot be loaded: importing {place} raised {said(error)}") from None
     found = module
     for part in attribute.split("."):
-        found = getattr(found, part, None)
+        try:
+            found = getattr(found, part, None)
+        except Exception as error:  # whatever a property of the user's raises
+            raise InputError(f"{name!r} cannot be loaded: looking up {part} raised {said(error)}") from None
     if found is None:
         raise InputError(f"{name!r} cannot be loaded: {place} has no {attribute}; check the spelling")
     return found
@@ -52,6 +63,28 @@ def _run_file(path: Path, content: str) -> Any:
     with _search(str(path.parent)):
         spec.loader.exec_module(module)
     return module
+
+
+@contextlib.contextmanager
+def contained() -> Iterator[None]:
+    """Run code of the user's: what it prints goes to standard error, and its ``sys.exit`` is an error like any other."""
+    with _user, contextlib.redirect_stdout(sys.stderr):  # one thread at a time, as the redirection is the process's
+        try:
+            yield
+        except SystemExit as error:
+            raise RuntimeError(f"it calls sys.exit({error.code!r:.40})") from None
+
+
+@contextlib.contextmanager
+def guarded(who: str, advice: str) -> Iterator[None]:
+    """As :func:`contained`, and what the code raises becomes a sentence that names it and ends with the advice."""
+    try:
+        with contained():
+            yield
+    except InputError:
+        raise
+    except Exception as error:  # whatever the user's code raises
+        raise InputError(f"{who} fails ({said(error)}); {advice}") from error
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ import numpy as np
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
-from earnshaw.store import write_bytes
+from earnshaw.store import regular, write_bytes
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,10 @@ class Certificate:
         """Read a certificate to look at it; use `check` to find out whether it is true."""
         path = path_of(path)
         try:
-            with open(path, "rb") as file:
+            with open(regular(Path(path), "the certificate "), "rb") as file:
                 document = json.loads(file.read(LARGE_BYTES + 1))
+        except InputError:
+            raise
         except OSError as error:
             raise InputError(f"cannot read the certificate {path} ({error.strerror})") from None
         except (ValueError, RecursionError):

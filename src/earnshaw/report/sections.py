@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
-from earnshaw.experiments.work import record_of
+from earnshaw.experiments.work import how_computed
 from earnshaw.papers import Comparison, Source, tally
 from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import Explanation, explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
-from earnshaw.store import read_manifest
+from earnshaw.store import read_manifest, sealed_certificates
 
 
 def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
@@ -26,9 +26,9 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     kind, see = read_manifest(folder)["kind"], f"see it with earnshaw runs show {folder}"
     if kind != "sweep":
         raise InputError(f"{folder} holds work of the kind {kind!r}, which has no page; {see}")
-    results = load_sweep(folder).results
-    if not results:
-        raise InputError(f"{folder} has no finished setting yet; run the sweep again to go on")
+    results = load_sweep(folder).whole().results
+    for fault in filter(None, sealed_certificates(folder).values()):
+        raise InputError(fault)
     total, seed = sum(result.summary.runs for result in results), results[0].summary.seed
     networks = ", ".join(dict.fromkeys(result.summary.objective for result in results))
     optimizers = ", ".join(dict.fromkeys(result.summary.optimizer for result in results))
@@ -209,8 +209,8 @@ def _link(file: Path, out: Path) -> str:
 
 def computed_with(folder: Path) -> str:
     """Return with which versions and on which machine a run folder was computed, in words."""
-    record = record_of(folder / "record.json")
-    if not {"versions", "python", "device"} <= set(record):
+    record = how_computed(folder)
+    if not {"python", "device"} <= set(record):
         return ""
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     return f"{versions}; Python {record['python']}; {record['device']}."

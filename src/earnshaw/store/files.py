@@ -7,7 +7,9 @@ import hashlib
 import io
 import json
 import os
+import stat
 import tempfile
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 
+MAX_INFLATED = 1 << 28  # bytes of an .npz that is much smaller itself
 HEADER = "header"  # the name of a sealed file's header among its arrays
 
 
@@ -93,20 +96,46 @@ def read_sealed(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def read_json(path: Path) -> Any:
     """Read a JSON file; damage raises :class:`InputError`."""
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(regular(path).read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} is not valid JSON ({error}); it is damaged or not a file of this program") from error
 
 
-def read_npz(path: Path) -> dict[str, np.ndarray]:
-    """Read all arrays of an ``.npz`` file without ever running code from it; damage raises :class:`InputError`."""
+def regular(path: Path, what: str = "") -> Path:
+    """Return the path of a regular file; ``what`` names it. A device or a pipe, which may never end, or a folder raises :class:`InputError`."""
     try:
-        archive = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
-        if isinstance(archive, np.lib.npyio.NpzFile):
-            with archive:
-                return {name: archive[name] for name in archive.files}
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError) as error:  # ValueError: a path that no file can have
+        raise InputError(f"cannot read {what}{path} ({getattr(error, 'strerror', None) or error})") from None
+    if not stat.S_ISREG(mode):
+        raise InputError(f"{what}{path} is {'a folder' if stat.S_ISDIR(mode) else 'no regular file'}; give a file")
+    return path
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """Read all arrays of an ``.npz`` file without ever running code from it; damage raises :class:`InputError`.
+
+    So does an archive that would take more than :data:`MAX_INFLATED` bytes of memory, before any of them is taken.
+    """
+    regular(path)
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as inside:
+                entries, size = inside.infolist(), path.stat().st_size
+            total = sum(entry.file_size for entry in entries)
+            if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in entries):
+                raise InputError(f"{path} is compressed in another way than .npz files are; save it with numpy.savez")
+            if total > max(MAX_INFLATED, 20 * size):
+                raise InputError(f"{path} would inflate from {size} to {total} bytes; save it with numpy.savez instead")
+        with path.open("rb") as stream:
+            archive = np.load(stream, allow_pickle=False)
+            if isinstance(archive, np.lib.npyio.NpzFile):
+                with archive:
+                    return {name: archive[name] for name in archive.files}
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror or error})") from error
     except Exception as error:  # zipfile, zlib and numpy report damage by a dozen classes
@@ -117,7 +146,10 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 def read_npy(path: Path, what: str) -> np.ndarray:
     """Read one array from an ``.npy`` file; ``what`` names it in messages. Damage raises :class:`InputError`."""
     try:
-        array = np.load(io.BytesIO(path.read_bytes()), allow_pickle=False)
+        with regular(path, f"{what} ").open("rb") as stream:
+            array = np.load(stream, allow_pickle=False)
+    except InputError:
+        raise
     except OSError as error:
         raise InputError(f"cannot read {what} {path} ({error.strerror or error})") from None
     except Exception:  # numpy and zipfile report damage by several classes, and advise to unpickle it

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
 
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.store.files import digest, read_json, read_sealed, write_json, write_sealed
 
-FORMAT = "earnshaw-run-2"
+FORMAT = "earnshaw-run-3"
+SEAL = "sha256"  # the key of a record's checksum
+REMEDY = "run the same command again, or earnshaw runs repair, to compute it anew"
 Arrays = dict[str, np.ndarray]
+T = TypeVar("T")
 
 
 def read_manifest(path: Path) -> dict[str, Any]:
@@ -27,8 +32,10 @@ def read_manifest(path: Path) -> dict[str, Any]:
         known = str(manifest.get("format")) if isinstance(manifest, dict) else "nothing known"
         found = f"a manifest of another program or version ({known}, this one reads {FORMAT})"
         raise InputError(f"{path} holds {found}; run it anew into another folder")
-    if not isinstance(manifest.get("settings"), dict) or not {"kind", "common"} <= set(manifest):
-        raise InputError(f"the manifest of {path} lacks its kind, its settings or what they share; it is damaged")
+    whole = isinstance(manifest.get("settings"), dict) and {"kind", "common", SEAL} <= set(manifest)
+    if not whole or manifest.pop(SEAL) != _digest(manifest):
+        found = f"{path / 'manifest.json'} is not as it was written (its checksum differs)"
+        raise InputError(f"{found}; it is damaged: run the work anew into another folder")
     return manifest
 
 
@@ -47,6 +54,12 @@ class RunFolder:
         self.path = Path(path)
         self.kind, self.common = kind, dict(common)
         self.settings: dict[str, dict[str, Any]] = {name: dict(setting) for name, setting in settings.items()}
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Return an existing folder to read from, without keeping others out."""
+        manifest = read_manifest(path)
+        return cls(path, manifest["kind"], manifest["common"], manifest["settings"])
 
     def __enter__(self) -> RunFolder:
         """Create or extend the folder, and lock it."""
@@ -71,7 +84,7 @@ class RunFolder:
             settings = {**(before["settings"] if before else {}), **self.settings}
             manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
             if manifest != before:
-                write_json(self.path / "manifest.json", manifest)
+                write_json(self.path / "manifest.json", {**manifest, SEAL: digest(manifest)})
         except BaseException:
             self._lock.release()
             raise
@@ -103,15 +116,84 @@ class RunFolder:
 
     def put(self, name: str, low: int, high: int, arrays: Mapping[str, np.ndarray], part: str = "piece") -> None:
         """Store a piece of the lanes from low to high, a stage of one (``-stage0001``), or a result (``""``, ``-trace``)."""
+        self.still_there()
         write_sealed(self._place(name, low, part), arrays, self._header(name, low, high, part))
 
-    def get(self, name: str, low: int, high: int, part: str = "piece") -> Arrays | None:
-        """Return what :meth:`put` stored, None where it is missing, damaged, or of other work or lanes."""
+    def read(self, name: str, low: int, high: int, part: str = "piece") -> Arrays:
+        """Return what :meth:`put` stored; what is missing, damaged, or of other work or lanes raises :class:`InputError`."""
+        place = self._place(name, low, part)
         try:
-            arrays, header = read_sealed(self._place(name, low, part))
-        except InputError:
+            arrays, header = read_sealed(place)
+        except InputError as error:
+            raise InputError(f"{str(error).removesuffix(': remove it')}; {REMEDY}") from None
+        if header != self._header(name, low, high, part):
+            raise InputError(f"{place} belongs to another computation, or to other runs of this one; {REMEDY}")
+        return arrays
+
+    def get(self, name: str, low: int, high: int, part: str = "piece", due: bool = False) -> Arrays | None:
+        """Return what :meth:`put` stored, None where it is not what it should be, or missing; ``due``: also that is said."""
+        return self._tried(self._place(name, low, part), lambda: self.read(name, low, high, part), due)
+
+    def put_record(self, name: str, record: Mapping[str, Any], part: str = "") -> None:
+        """Store the record of a setting (``NAME.json``, ``NAME-proofs.json``), sealed as the arrays are."""
+        self.still_there()
+        write_json(self.path / f"{name}{part}.json", {**record, SEAL: self._record_seal(name, part, record)})
+
+    def record(self, name: str, part: str = "") -> dict[str, Any]:
+        """Return what :meth:`put_record` stored; what is missing, damaged or of other work raises :class:`InputError`."""
+        place = self.path / f"{name}{part}.json"
+        try:
+            record = read_json(place)
+        except InputError as error:
+            raise InputError(f"{error}; {REMEDY}") from None
+        seal = record.pop(SEAL, None) if isinstance(record, dict) else None
+        if seal is None or seal != self._record_seal(name, part, record):
+            what = "is not as it was written (its checksum differs), or belongs to another computation"
+            raise InputError(f"{place} {what}; {REMEDY}")
+        return record
+
+    def get_record(self, name: str) -> dict[str, Any] | None:
+        """Return what :meth:`put_record` stored, None where it is missing or, which is said, not what it should be."""
+        return self._tried(self.path / f"{name}.json", lambda: self.record(name))
+
+    def _tried(self, place: Path, read: Callable[[], T], due: bool = False) -> T | None:
+        if not place.exists() and not due:
             return None
-        return arrays if header == self._header(name, low, high, part) else None
+        try:
+            return read()
+        except InputError:
+            what = "damaged, or of another computation or other runs; it is not used," if place.exists() else "missing"
+            warnings.warn(DamageWarning(f"{place} is {what} and computed anew"), stacklevel=3)
+            return None
+
+    def still_there(self) -> None:
+        """Raise :class:`InputError` if the folder was removed meanwhile: it would come back without its manifest."""
+        if not (self.path / "manifest.json").exists():
+            gone = f"{self.path} was removed or emptied while the work was going on"
+            raise InputError(f"{gone}; nothing more is written there: run the same command again")
+
+    def begun(self, name: str) -> bool:
+        """Say whether there are results of a setting, whole or not."""
+        return any((self.path / f"{name}{ending}").exists() for ending in (".json", ".npz"))
+
+    def proved(self, name: str) -> bool:
+        """Say whether proofs of a setting are written down."""
+        return (self.path / f"{name}-proofs.json").exists()
+
+    def odd_pieces(self) -> list[Path]:
+        """Return the pieces that are not what their names and the manifest say."""
+        return [file for file in sorted((self.path / "pieces").glob("*.npz")) if not self._is_mine(file)]
+
+    def _is_mine(self, file: Path) -> bool:
+        try:
+            header = read_sealed(file)[1]
+            name, low, high, part = (header[key] for key in ("setting", "low", "high", "part"))
+            return header == self._header(name, low, high, part) and file == self._place(name, low, part)
+        except (InputError, KeyError, TypeError, ValueError):
+            return False
+
+    def _record_seal(self, name: str, part: str, record: Mapping[str, Any]) -> str | None:
+        return _digest([self.seal(name), part, record])
 
     def _header(self, name: str, low: int, high: int, part: str) -> dict[str, Any]:
         return {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
@@ -125,6 +207,39 @@ class RunFolder:
         """Remove the pieces of a setting, once its results are there."""
         for file in (self.path / "pieces").glob(f"{name}-{'[0-9]' * 8}*.npz"):
             file.unlink(missing_ok=True)
+
+
+def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, str | None]:
+    """Return the certificates that proofs in a run folder list, each with what is wrong with it, None if nothing is."""
+    if not any(folder.glob("*-proofs.json")):
+        return {}
+    run, found = RunFolder.open(folder), {}
+    for name in filter(run.proved, run.settings if setting is None else [setting]):
+        for file, seal in run.record(name, "-proofs")["certificates"].items():
+            fault, path = None, folder / file
+            again = "make it again with earnshaw sweep --prove or earnshaw runs repair"
+            if not path.exists():
+                fault = f"{path} is missing, and {name}-proofs.json lists it; {again}"
+            elif file_digest(path) != seal:
+                fault = f"{path} is not the certificate that {name}-proofs.json lists (its checksum differs); {again}"
+            found[path] = fault
+    return found
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file; nothing where it cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def _digest(record: Any) -> str | None:
+    """Return the digest of a record that may hold anything that JSON can say, None where it has none."""
+    try:
+        return digest(record)
+    except (ValueError, RecursionError):
+        return None
 
 
 def difference(there: Any, asked: Any, where: str = "") -> str | None:

@@ -42,12 +42,16 @@ class Look(NamedTuple):
         return self.ledger.steps[self.lanes]
 
     def only(self, some: np.ndarray) -> Look:
-        """Return a look at some of the lanes, by mask or index."""
+        """Return a look at some of the lanes, by ascending indices."""
+        if some.size == self.lanes.size:
+            return self
         report = type(self.report)(*(row[some] for row in self.report))
         return Look(self.ledger, self.lanes[some], self.points[some], report)
 
     def close(self, some: np.ndarray, outcome: Outcome) -> None:
         """Enter the fate of some lanes, by mask, where they stand."""
+        if not some.any():
+            return
         points, report = self.points[some], self.report
         self.ledger.close(self.lanes[some], points, points, report.value[some], report.gradient_norm[some], outcome)
 
@@ -92,7 +96,7 @@ class Judge(Protocol):
         decided[going] = self.tests(look.only(going))
         over = capped & ~lost & ~decided
         if over.any():
-            self.at_the_limit(look.only(over))
+            self.at_the_limit(look.only(np.flatnonzero(over)))
         return decided | over, restarted
 
 
