@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -329,6 +330,15 @@ def test_problems_of_all_kinds_are_proved_in_one_batch(minimum_point):
     assert [proof.words for proof in proofs[1:]] != ["", "", ""]
     with pytest.raises(InputError, match="deep-tanh"):
         list(prove_pairs([(RELU, minimum_point), (DeepTanh(2, 3), minimum_point)]))
+
+
+def test_the_saddle_among_the_published_points():
+    """Its certificate is kept here, so that the claim of docs/errata.md needs no downloaded file."""
+    file = Path(__file__).parent / "k15-n16-saddle.json"
+    result, document = check(file), json.loads(file.read_text())
+    assert result.verified
+    assert (result.kind, document["problem"]["k"], document["problem"]["n"]) == ("saddle", 15, 16)
+    assert float.fromhex(document["claims"]["curvature_le"]) < -0.0027
 
 
 def test_all_published_points_are_decided(published):
