@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Plan, finished_records, prove_sweep, run_plan
+from earnshaw.experiments import Plan, finished_records, load_sweep, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.proof import explanation
+from earnshaw.proof import explanation, prove
 from earnshaw.proof.trusted.reading import seal
 from earnshaw.report import (
     Code,
@@ -193,6 +193,43 @@ def test_a_false_certificate_is_rejected_on_the_page(swept, tmp_path, damage):
     assert "What is not proved" in words
     for false in ("What is proved", "proved minimum", "It is a strict local minimum", "proved basin", "1e+300"):
         assert false not in words
+
+
+def saddle():
+    """Return a point close to a saddle of six neurons, two of which share two of the teacher's."""
+    weights = np.full((6, 6), -0.02197364)
+    np.fill_diagonal(weights, 1.13797176)
+    weights[0], weights[1], weights[2:, :2] = 0.07670397, -0.14435005, 0.03031294
+    weights[0, :2], weights[1, :2] = 0.55260265, 0.32075739
+    return weights
+
+
+def test_a_true_certificate_of_another_point_is_no_proof_of_the_family(swept, tmp_path):
+    """The family's minimum in another order is the family's; a saddle, or the same minimum in other coordinates, is not."""
+    folder, file, _ = copied(swept, tmp_path / "run")
+    (family,) = load_sweep(folder)[0].families
+
+    def listed(teacher, point):
+        """Return the words of the page when the folder lists a certificate of this point for the family, rightly sealed."""
+        proof = prove(TwoLayer(teacher), point)
+        assert proof.certificate is not None
+        proof.certificate.save(file)
+        store, files = RunFolder.open(folder), {str(file.relative_to(folder)): file_digest(file)}
+        store.put_record("k6-n6", store.record("k6-n6", "-proofs") | {"certificates": files}, "-proofs")
+        return words_of(sweep_page(folder, tmp_path / "page.html"))
+
+    order, turned = np.roll(np.arange(6), 1), np.diag([-1.0, 1, 1, 1, 1, 1])
+    assert "proved minimum" in listed(np.eye(6), family.weights[order[::-1]][:, order])
+    for words in (listed(np.eye(6), saddle()), listed(turned, family.weights @ turned)):
+        assert words.count("OF ANOTHER POINT") == 2, "in the table and beside its reason"
+        for false in (
+            "What is proved",
+            "proved minimum",
+            "proved saddle",
+            "It is a strict local minimum",
+            "proved basin",
+        ):
+            assert false not in words
 
 
 def test_a_long_check_is_asked_for(swept, tmp_path, monkeypatch):

@@ -9,11 +9,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Summary, SweepResult, load_sweep
+from earnshaw.experiments import Summary, SweepResult, Target, load_sweep
+from earnshaw.experiments.proving import concerns, sweep_targets
 from earnshaw.experiments.work import how_computed
 from earnshaw.papers import Comparison, Source
 from earnshaw.plots import OURS, Proportion, bars, value_figure
-from earnshaw.proof import Explanation, explain
+from earnshaw.proof import Certificate, Explanation, explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
 
@@ -48,11 +49,12 @@ def sweep_sections(
     results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None, check: bool = False
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
-    said = {file: _explained(file, check) for result in results for file in _certificates(result) if file}
+    said = {key: found for result in results for key, found in _explained(result, check).items()}
     return [_results(results, out, printed or {}), _families(results, out, said), *_statements(results, out, said)]
 
 
-Said = Mapping[Path, Explanation]
+Said = Mapping[tuple[str, int], Explanation]  # by setting and family
+REJECTED, NOT_CHECKED, ANOTHER = "REJECTED", "NOT CHECKED", "OF ANOTHER POINT"
 
 
 def _certificates(result: SweepResult) -> list[Path | None]:
@@ -61,12 +63,30 @@ def _certificates(result: SweepResult) -> list[Path | None]:
     return [_folder(result) / row["certificate"] if row["certificate"] else None for row in rows]
 
 
-def _explained(file: Path, check: bool) -> Explanation:
-    """Return what the trusted checker lets a certificate say; one that cannot be read is rejected."""
+def _explained(result: SweepResult, check: bool) -> Said:
+    """Return what the trusted checker lets the certificates of a setting's families say, if they are of these families."""
+    files = _certificates(result)
+    points = sweep_targets(result, result.name) if any(files) else []
+    return {(result.name, at): _one(file, points[at : at + 1], check) for at, file in enumerate(files) if file}
+
+
+def _one(file: Path, points: Sequence[Target], check: bool) -> Explanation:
+    """Return what a certificate says of the point it is listed for, if there is one; one that cannot be read is rejected."""
     try:
-        return explain(file, check)
+        found = explain(file, check)
+        if not found.verified or any(concerns(Certificate.load(file), point) for point in points):
+            return found
     except InputError as error:
-        return Explanation("", f"REJECTED {error}", "", False)
+        return Explanation("", f"{REJECTED} {error}", "", False)
+    words = f"{ANOTHER} the certificate is true, but its point is not that of this family"
+    return Explanation(found.kind, words, "", False)
+
+
+def _verdict(found: Explanation) -> str:
+    """Return the word or two for a table."""
+    if found.verified:
+        return f"proved {found.kind}"
+    return next(word for word in (NOT_CHECKED, ANOTHER, REJECTED) if found.words.startswith(word))
 
 
 def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
@@ -135,8 +155,7 @@ def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
             if index < len(files):
                 file, verdict = files[index], "inconclusive"
             if file is not None:
-                found = {True: f"proved {said[file].kind}", False: "REJECTED", None: "NOT CHECKED"}[said[file].verified]
-                verdict = f"[{found}]({_link(file, out)})"
+                verdict = f"[{_verdict(said[result.name, index])}]({_link(file, out)})"
             row = _sizes(result.summary) | {
                 "family": str(index),
                 "runs": str(family.count),
@@ -173,8 +192,9 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
             if file is None:
                 continue
             title, link = f"{result.summary.name}, family {index}", f"[certificate]({_link(file, out)})"
-            words = f"{said[file].words} {link}"
-            if not said[file].verified:
+            found = said[result.name, index]
+            words = f"{found.words} {link}"
+            if not found.verified:
                 others.append(Text(f"*{title}.* {words}"))
             else:
                 proved.append(Folded(title, [Text(words)]) if proved else Text(f"*{title}.* {words}"))
@@ -195,8 +215,8 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
         sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]
     if others:
         words = (
-            "These certificates prove nothing here: the checker rejected them, or was not run because it would take long "
-            "(earnshaw report --check runs it)."
+            "These certificates prove nothing here: the checker rejected them, or they are of other points, or it was not run "
+            "because it would take long (earnshaw report --check runs it)."
         )
         sections.append(Section("What is not proved", [Text(words), *others]))
     return sections
