@@ -96,6 +96,7 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
         ("[x](https://a.org/b:c)", '<p><a href="https://a.org/b:c">x</a></p>'),
         ("[x](//a.org/b)", "<p>[x](//a.org/b)</p>"),
         ("[x](a/b:c)", '<p><a href="a/b:c">x</a></p>'),
+        ("[x](a) as follows:", '<p><a href="a">x</a> as follows:</p>'),
         ("`a<b`", "<p><code>a&lt;b</code></p>"),
     ],
 )

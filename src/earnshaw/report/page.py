@@ -140,7 +140,7 @@ def _inline(text: str) -> str:
     text = escape(text)
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
     # Of the web, or of a file: nothing else has a colon that early, and two slashes begin the name of another machine.
-    address = r"(?:https?://|(?!//|[^/#]*:))[\w./#:%+~-]+"
+    address = r"(?:https?://|(?!//|[\w.%+~-]*:))[\w./#:%+~-]+"
     text = re.sub(rf"\[([^\]]+)\]\(({address})\)", r'<a href="\2">\1</a>', text)
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,12 @@ from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import Certificate, Explanation, explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
+
+PROVABLE = "two-layer/relu"
+SIZES: dict[tuple[str, ...], str] = {  # by what the sizes are called
+    ("k", "n", "d"): ": k teacher neurons, n student neurons",
+    ("p", "k", "ratio"): ": filters of p entries, k patches, and output weights of length 1 whose sum is the ratio",
+}
 
 
 def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
@@ -37,7 +44,7 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
         f"{total:,} runs from random starts, seed {seed}; network {networks}; optimiser {optimizers}. "
         "Where did they end, how often, and what of it is proved?"
     )
-    provable = all(result.summary.objective == "two-layer/relu" for result in results)
+    provable = all(map(_provable, results))
     prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
     words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
     again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
@@ -102,38 +109,61 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
             "global": str(summary.outcomes.get("GLOBAL", 0)),
             "spurious (95%)": f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
             "paper": "" if paper is None else f"{paper:g}%",
-            "mean loss there": "" if loss is None else f"{loss:.4f}",
-            "mean smallest eigenvalue": "" if least is None else f"{least:.4f}",
+            "mean loss there": _number(loss, 4),
+            "mean smallest eigenvalue": _number(least, 4),
             "other": ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
         }
         rows.append(row)
-    words = Text(
-        "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
-        "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
-        "runs whose fate is decided."
+    words = (
+        f"Each row is one size{SIZES.get(tuple(results[0].summary.sizes), '')}. A run is *global* when it found the teacher, "
+        "*spurious* when it ended at a local minimum with a larger loss; means are over the spurious runs, percentages of "
+        "the runs whose fate is decided."
     )
-    parts: list[Part] = [words, _table(rows)]
+    if any("CONVERGED" in result.summary.outcomes for result in results):
+        words += " Where the least loss is not known, no minimum can be called spurious: a run that ended at one *converged*."
+    parts: list[Part] = [Text(words), _table(rows)]
     picture = out.parent / f"{out.stem}-figures"
-    known = [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
+    labels, known = _labels(results), [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
     if any(summary.spurious for _, summary in known):
         drawn = [
-            Proportion(x.name, x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
+            Proportion(labels[name], x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
             for name, x in known
         ]
-        title = f"Runs that end at spurious minima ({known[0][1].runs} runs each)"
+        counts = {summary.runs for _, summary in known}
+        title = (
+            f"Runs that end at spurious minima ({' to '.join(map(str, sorted({min(counts), max(counts)})))} runs each)"
+        )
         bars({OURS: drawn}, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
         words += "; diamonds are the paper's values." if printed else "."
         parts.append(Figure(picture / "percentages.svg", words))
-    values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
-    value_figure(values, picture / "values")
-    parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
+    value_figure({labels[result.name]: result.arrays["value"] for result in results[-6:]}, picture / "values")
+    words = (
+        f"End values{' of the last six rows' * (len(results) > 6)}: the share of runs that end at or below each loss."
+    )
+    parts.append(Figure(picture / "values.svg", words))
     return Section("Where the runs ended", parts)
+
+
+def _provable(result: SweepResult) -> bool:
+    """Say whether families of this setting can be proved; a user's own activation need not be loaded for that."""
+    return result.summary.objective == PROVABLE and result.runs.problem.unprovable is None
 
 
 def _interval(summary: Summary) -> tuple[float, float] | None:
     """Return the interval of the share of spurious runs; None where no minimum can be called spurious."""
     return None if "CONVERGED" in summary.outcomes else summary.spurious_interval
+
+
+def _labels(results: Sequence[SweepResult]) -> dict[str, str]:
+    """Return what to call each setting: its sizes, and its optimiser where there are several."""
+    several = len({result.summary.optimizer for result in results}) > 1
+    return {x.name: x.summary.name + f", {x.summary.optimizer}" * several for x in results}
+
+
+def _number(value: float | None, digits: int) -> str:
+    """Return a number with so many digits, and 0 without a sign; nothing for one that is not known."""
+    return "" if value is None or math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _sizes(summary: Summary) -> dict[str, str]:
@@ -147,31 +177,34 @@ def _table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
-    rows = []
+    rows, several = [], len({result.summary.optimizer for result in results}) > 1
     for result in results:
         files = _certificates(result)
         for index, family in enumerate(result.summary.families):
-            file, verdict = None, "not tried"
+            file, verdict = None, "not tried" * _provable(result)
             if index < len(files):
                 file, verdict = files[index], "inconclusive"
             if file is not None:
                 verdict = f"[{_verdict(said[result.name, index])}]({_link(file, out)})"
             row = _sizes(result.summary) | {
+                "optimiser": result.summary.optimizer * several,
                 "family": str(index),
                 "runs": str(family.count),
                 "loss": f"{family.objective:.8f}",
-                "smallest eigenvalue": f"{family.min_eigenvalue:.6f}",
+                "smallest eigenvalue": _number(family.min_eigenvalue, 6),
                 "what its neurons do": family.name or "",
                 "proof": verdict,
             }
             rows.append(row)
     if not rows:
         return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
-    text = Text(
+    text = (
         "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
         "does not notice) are one family."
     )
-    return Section("Families of minima", [text, _table(rows)])
+    if any(family.alignments is None for result in results for family in result.families):
+        text = "End points of equal loss are one family."
+    return Section("Families of minima", [Text(text), _table(rows)])
 
 
 def _folder(result: SweepResult) -> Path:
@@ -187,11 +220,12 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
     proved: list[Part] = []
     others: list[Part] = []
     folder, tried = _folder(results[0]), [(x, proofs) for x in results if (proofs := x.proofs)]
+    labels = _labels(results)
     for result, _ in tried:
         for index, file in enumerate(_certificates(result)):
             if file is None:
                 continue
-            title, link = f"{result.summary.name}, family {index}", f"[certificate]({_link(file, out)})"
+            title, link = f"{labels[result.name]}, family {index}", f"[certificate]({_link(file, out)})"
             found = said[result.name, index]
             words = f"{found.words} {link}"
             if not found.verified:
