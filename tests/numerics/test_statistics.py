@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from earnshaw.numerics import percentage, proportion_interval, two_proportions
+from earnshaw.numerics import agreeing_proportions, percentage, proportion_interval, two_proportions
 from earnshaw.numerics.statistics import counted_spread, standard_error, two_means
 
 
@@ -44,6 +44,21 @@ def test_equal_proportions_are_no_difference_also_at_the_ends():
     assert two_proportions(0.0, 10, 0.0, 1000) == 0.0
     assert two_proportions(1.0, 10, 1.0, 1000) == 0.0
     assert two_proportions(0.0, 1000, 1.0, 1000) == pytest.approx(-np.sqrt(2000))
+
+
+@pytest.mark.parametrize(
+    ("first", "trials", "others"), [(0.346, 1000, 1000), (0.003, 200, 1000), (0.0, 50, 9), (1.0, 8, 8)]
+)
+@pytest.mark.parametrize("limit", [1.0, 3.5])
+def test_proportions_agree_up_to_where_the_statistic_is_at_its_limit(first, trials, others, limit):
+    low, high = agreeing_proportions(first, trials, others, limit)
+    assert low < first < high
+    for end, beyond in ((low, -1e-6), (high, 1e-6)):
+        if np.isfinite(end):
+            assert abs(two_proportions(first, trials, end, others)) == pytest.approx(limit)
+            assert abs(two_proportions(first, trials, end + beyond, others)) > limit
+        else:
+            assert abs(two_proportions(first, trials, float(end > 0), others)) <= limit
 
 
 def test_a_percentage_is_a_proportion_with_its_interval():

@@ -31,6 +31,25 @@ def two_proportions(first: float, first_trials: int, second: float, second_trial
     return (first - second) / math.sqrt(pooled * (1 - pooled) * (1 / first_trials + 1 / second_trials))
 
 
+def agreeing_proportions(first: float, first_trials: int, second_trials: int, limit: float) -> tuple[float, float]:
+    r"""Return the second proportions :math:`p_2` for which the two-sample statistic is at most ``limit`` in absolute value.
+
+    They are an interval around :math:`p_1`, whose ends solve a quadratic equation:
+
+    .. math:: (p_1 - p_2)^2 = c\,p(1-p), \qquad c = z^2(1/m_1 + 1/m_2), \quad p = \frac{m_1 p_1 + m_2 p_2}{m_1 + m_2}
+
+    An end that is no proportion, below 0 or above 1, is infinite: no second sample lies beyond it.
+    """
+    c = limit**2 * (1 / first_trials + 1 / second_trials)
+    w = second_trials / (first_trials + second_trials)
+    a = (1 - w) * first
+    square, half, rest = 1 + c * w * w, first + c * w * (0.5 - a), first**2 - c * a * (1 - a)
+    root = math.sqrt(max(half * half - square * rest, 0.0))
+    low, high = (half - root) / square, (half + root) / square
+    rounding = 1e-12
+    return low if low > rounding else -math.inf, high if high < 1 - rounding else math.inf
+
+
 def standard_error(values: ArrayLike) -> float:
     r"""Return the standard error of the mean of n values, :math:`s/\sqrt n` with :math:`s^2` over :math:`n - 1`."""
     values = np.asarray(values)
