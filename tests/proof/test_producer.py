@@ -353,6 +353,7 @@ def test_all_published_points_are_decided(published):
             assert set(proof.certificates) == {"minimum", "basin", "robust"}, (name, index)
 
 
+@pytest.mark.nightly  # and every time without the further ones, below and above
 @pytest.mark.slow
 def test_the_further_certificates_of_all_published_points(published):
     for name, index, weights in published:

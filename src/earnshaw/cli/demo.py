@@ -47,11 +47,11 @@ PIECES = (
         "logistic",
         "figure4",
         "Logistic regression with one hidden layer",
-        "From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
-        "one over the root of the sample size. Figure 4 of the paper.",
+        "From a start near the truth, descent on noisy labels finds weights whose error, once there are enough samples, falls "
+        "like one over the root of their number. Figure 4 of the paper.",
         {
             "figure4": "Mean relative error of the weights that are found, over the number of samples, with standard errors. Dashed: "
-            "the slope that the paper's theorem predicts. As figure 4 of the paper, at a smaller size."
+            "what it is for many samples, computed. As figure 4 of the paper, at a smaller size."
         },
     ),
     Piece(
