@@ -133,8 +133,14 @@ class Work:
         """Return a setting's results from those of its pieces."""
         return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
 
+    def results(self, name: str) -> tuple[str, ...]:
+        """Return which result files a setting has: by part, as :meth:`finish` returns them."""
+        return ("",)
+
     def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
         """Return a piece's arrays out of finished results that hold its lanes."""
+        if (piece.low, piece.high) == (0, self.parts[piece.setting]["runs"]):
+            return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
 
     @classmethod
@@ -163,8 +169,17 @@ def _kind(folder: Path, manifest: Mapping[str, Any]) -> type[Work]:
 
 def work_of(folder: str | Path, functions: bool = False) -> Work:
     """Rebuild the work of a run folder from its manifest alone."""
-    manifest = read_manifest(Path(folder))
-    return _kind(Path(folder), manifest).from_json(manifest["common"], manifest["settings"], functions)
+    return rebuild(Path(folder), read_manifest(Path(folder)), functions)
+
+
+def rebuild(folder: Path, manifest: Mapping[str, Any], functions: bool) -> Work:
+    """Rebuild the work of a manifest; one that does not describe work raises :class:`InputError`."""
+    kind = _kind(folder, manifest)
+    try:
+        return kind.from_json(manifest["common"], manifest["settings"], functions)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        odd = f"{folder / 'manifest.json'} does not describe work of the kind {kind.kind!r}"
+        raise InputError(f"{odd} ({type(error).__name__}: {error}); run the work anew into another folder") from None
 
 
 def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
