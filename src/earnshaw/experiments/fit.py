@@ -26,7 +26,7 @@ from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack
 from earnshaw.starts.tensor import TensorStart
-from earnshaw.store import Arrays, write_bytes, write_npz
+from earnshaw.store import Arrays, npz_bytes, write_bytes
 
 Array = NDArray[np.float64]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
@@ -119,14 +119,19 @@ class Fit:
             "risk_of_each_start": self.ends.tolist(),
         }
 
-    def save(self, folder: Path) -> None:
-        """Write ``weights.npy``, ``curve.npz`` and the certificate into a folder, each whole or not at all."""
+    def files(self) -> dict[str, bytes]:
+        """Return the content of ``weights.npy``, ``curve.npz`` and the certificate, by their paths in a folder."""
         buffer = io.BytesIO()
         np.save(buffer, self.weights)
-        write_bytes(folder / "weights.npy", buffer.getvalue())
-        write_npz(folder / "curve.npz", asdict(self.curve))
+        files = {"weights.npy": buffer.getvalue(), "curve.npz": npz_bytes(asdict(self.curve))}
         if self.certificate is not None:
-            write_bytes(folder / "certificates" / "fit-convexity.json", self.certificate.encode("ascii"))
+            files["certificates/fit-convexity.json"] = self.certificate.encode("ascii")
+        return files
+
+    def save(self, folder: Path) -> None:
+        """Write these files into a folder, each whole or not at all."""
+        for name, content in self.files().items():
+            write_bytes(folder / name, content)
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,11 @@ class Fitting(Work):
 
     rows: Rows
     plan: FitPlan
+
+    @classmethod
+    def beside(cls, arrays: Arrays) -> dict[str, bytes]:
+        """Return the weights, the curve and the certificate."""
+        return unpack(Fit, arrays).files()
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Fit the network to validated rows."""

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import contextlib
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.proving import prove_sweep
 from earnshaw.experiments.sweep import load_sweep
-from earnshaw.experiments.work import RECORD, Progress, quiet, read_how, rebuild, work_of
-from earnshaw.store import RunFolder, read_manifest, sealed_certificates
+from earnshaw.experiments.work import KINDS, RECORD, Progress, quiet, read_how, rebuild, work_of
+from earnshaw.store import RunFolder, read_manifest, read_npz, regular, sealed_certificates, write_bytes
+from earnshaw.store.files import checksum
 from earnshaw.store.folder import BEFORE
 
 
 def verify(folder: str | Path) -> list[str]:
     """Return what is wrong with the files of a run folder, in a sentence each: damaged, of other work, or missing.
 
-    An empty list says that everything is there and as it was written. Certificates are compared with what was written;
-    whether they prove something is for :func:`~earnshaw.check` to say.
+    An empty list says that everything is there and as it was written, but for pictures and pages, which nothing reads.
+    Certificates are compared with what was written; whether they prove something is for :func:`~earnshaw.check` to say.
     """
     folder, found = Path(folder), list[str]()
 
@@ -41,11 +45,34 @@ def verify(folder: str | Path) -> list[str]:
         if runs < setting["runs"]:
             had = f"{name} has {runs} of {setting['runs']} runs"
             found.append(f"{folder} is not finished ({had}); run the same command again, or earnshaw runs repair")
+        odd = [file for file in _odd_beside(store, name) if record and runs]
+        found += [f"{file} is not what {name}.npz holds; earnshaw runs repair writes it anew" for file in odd]
         found += _proofs(store, name)
     found += [f"{file} is damaged, or of another computation or other runs" for file in _odd_pieces(store)]
     if (folder / RECORD).exists():
         tried(lambda: read_how(folder))
     return found
+
+
+def _odd_beside(store: RunFolder, name: str) -> dict[Path, bytes]:
+    """Return the files made from the whole results of a setting that are not so, with what they should be."""
+    try:
+        arrays = store.read(name, 0, store.settings[name]["runs"], "")
+        files = {store.path / file: content for file, content in KINDS[store.kind].beside(arrays).items()}
+    except (InputError, KeyError):
+        return {}
+    return {file: content for file, content in files.items() if not _is(file, content)}
+
+
+def _is(file: Path, content: bytes) -> bool:
+    """Say whether a file has this content; arrays may be compressed otherwise."""
+    try:
+        if file.suffix != ".npz":
+            return regular(file).read_bytes() == content
+        with np.load(io.BytesIO(content)) as arrays:
+            return checksum(read_npz(file)) == checksum(dict(arrays))
+    except (InputError, OSError):
+        return False
 
 
 def _odd_pieces(store: RunFolder) -> list[Path]:
@@ -81,13 +108,28 @@ def repair(
     than the files. A folder may name a function of a user's own, and using that runs code: ``functions`` allows it.
     """
     folder = Path(folder)
+    if not verify(folder):
+        return []
     manifest = read_manifest(folder, before=True)
-    work = rebuild(folder, manifest, functions)
-    RunFolder.of(folder, manifest).require_mine(all_of_it=manifest["format"] == BEFORE)
-    run(work, folder, workers, progress)
-    store = RunFolder.open(folder)
-    if work.kind == "sweep" and (odd := [name for name in store.settings if _proofs(store, name)]):
-        prove_sweep([result for result in load_sweep(folder, functions) if result.name in odd], folder, workers)
+    store, old = RunFolder.of(folder, manifest), manifest["format"] == BEFORE
+    store.require_mine(all_of_it=old)
+    if not _write_beside(store) or verify(folder):
+        try:
+            work = rebuild(folder, manifest, functions)
+        except InputError as error:
+            raise InputError(f"{folder} cannot be repaired: {error} (the same command again can do it)") from None
+        run(work, folder, workers, progress)
+        if work.kind == "sweep" and (odd := [name for name in store.settings if _proofs(store, name)]):
+            prove_sweep([result for result in load_sweep(folder, functions) if result.name in odd], folder, workers)
+        _write_beside(store)
     for file in _odd_pieces(store):
         file.unlink()
     return verify(folder)
+
+
+def _write_beside(store: RunFolder) -> bool:
+    """Write the files made from whole results that are not so; say whether there were any."""
+    odd = {file: content for name in store.settings for file, content in _odd_beside(store, name).items()}
+    for file, content in odd.items():
+        write_bytes(file, content)
+    return bool(odd)

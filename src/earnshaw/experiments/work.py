@@ -144,6 +144,11 @@ class Work:
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
 
     @classmethod
+    def beside(cls, arrays: Arrays) -> dict[str, bytes]:
+        """Return the files that stand beside a setting's results, made from them alone, by their paths in the folder."""
+        return {}
+
+    @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:
         """Return what a finished folder of this kind holds, as the function that computed it returned it."""
         (done,) = finished(folder) or [None]
@@ -177,6 +182,8 @@ def rebuild(folder: Path, manifest: Mapping[str, Any], functions: bool) -> Work:
     kind = _kind(folder, manifest)
     try:
         return kind.from_json(manifest["common"], manifest["settings"], functions)
+    except InputError:
+        raise
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         odd = f"{folder / 'manifest.json'} does not describe work of the kind {kind.kind!r}"
         raise InputError(f"{odd} ({type(error).__name__}: {error}); run the work anew into another folder") from None
