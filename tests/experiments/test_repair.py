@@ -157,16 +157,18 @@ def test_repair_does_not_believe_the_manifest_of_another_folder(whole, stopped, 
 
 def test_repair_refuses_a_manifest_of_another_kind_by_a_sentence(whole, tmp_path):
     folder = shutil.copytree(whole[0], tmp_path / "run")
-    for kind, common, match in (
-        ("trajectory", PLAN.common, "does not describe work of the kind 'trajectory'"),
-        ("cooking", PLAN.common, "work of the kind 'cooking'; this version knows"),
-        ("sweep", {}, "does not describe work of the kind 'sweep'"),
+    for place, (kind, common, match) in enumerate(
+        (
+            ("trajectory", PLAN.common, "cannot be repaired: a record of Motion needs exactly the keys"),
+            ("cooking", PLAN.common, "work of the kind 'cooking'; this version knows"),
+            ("sweep", {}, "does not describe work of the kind 'sweep'"),
+        )
     ):
-        shutil.rmtree(tmp_path / "other", ignore_errors=True)
-        with RunFolder(tmp_path / "other", kind, common, PLAN.parts):
+        with RunFolder(tmp_path / str(place), kind, common, PLAN.parts):
             pass
-        shutil.copy(tmp_path / "other" / "manifest.json", folder / "manifest.json")
-        refused(folder, match)
+        refused(tmp_path / str(place), match)
+        shutil.copy(tmp_path / str(place) / "manifest.json", folder / "manifest.json")
+        refused(folder, r"manifest\.json is that of another computation than k1-n1\.npz")
     (folder / "manifest.json").unlink()
     refused(folder, "is not a run folder")
 
