@@ -106,9 +106,11 @@ def test_numbers_that_disagree_stand_out():
     rows = [
         Item("p", "i").within("s", "a_b", 1.0, 1.0, Source.READ_OFF, 0.0),
         Item("p", "i").at_most("s", "q", 2.0, 1.0),
+        Item("p", "i").context("s", "q", 2.0, 1.0, Source.LIMIT, "because"),
     ]
     html = reproduction_section(Reproduced("Title", "words", rows, [], "earnshaw reproduce p i")).html()
-    assert "1 of 2 compared numbers agree" in html
+    assert "1 of 2 compared numbers agree; 1 more are context" in html
+    assert ">context</td>" in html
     assert html.count("class=mark") == 1
     assert "earnshaw reproduce p i" in html
     assert "a b" in html

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import signal
 import sys
 
 
 def main() -> None:
-    """Run the command ``earnshaw``; where its output goes to a full disk or a closed pipe, end without a traceback."""
+    """Run the command ``earnshaw``; whatever stops it, and wherever its output goes, it ends without a traceback."""
     # One BLAS thread, before NumPy loads: results must not depend on the number of cores, and workers are threads already.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from earnshaw.cli.app import app
-    from earnshaw.cli.console import BAD_USAGE, CLOSED, note, terminate
+    from earnshaw.cli.stopping import deaf, exit_code, listen
 
     sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))  # noqa: SIM115
-    signal.signal(signal.SIGTERM, terminate)
+    listen()
+    try:
+        _run()
+    except KeyboardInterrupt:  # while it was loading, or on its way out
+        sys.exit(exit_code())
+    finally:
+        deaf()
+
+
+def _run() -> None:
+    """Run the command; output that goes to a full disk is one sentence, and to a closed pipe nothing at all."""
+    from earnshaw.cli.app import app
+    from earnshaw.cli.console import BAD_USAGE, CLOSED, note
+
     try:
         try:
             app()
@@ -25,6 +37,8 @@ def main() -> None:
         if error.filename is not None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what is left in the buffer has nowhere to go
-        if not isinstance(error, BrokenPipeError):
+        if isinstance(error, BrokenPipeError):
+            sys.exit(CLOSED)
+        with contextlib.suppress(OSError):  # where standard error is full, too
             note(f"error: the output cannot be written ({error.strerror})")
-        sys.exit(CLOSED if isinstance(error, BrokenPipeError) else BAD_USAGE)
+        sys.exit(BAD_USAGE)

@@ -18,7 +18,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Does gradient descent find the network that made the data? If it stops elsewhere: where, how often, and is "
-    "that proved?",
+    "that proved?\n\nExit status: 0 fine; 1 a claim failed; 2 bad usage; 130 after Ctrl-C, 143 after SIGTERM; 141 when "
+    "nobody reads the output.",
     epilog="earnshaw demo                  # then open out/report.html\n"
     "earnshaw sweep -k 8 --prove    # 1000 runs with 8 neurons, and proofs\n"
     "earnshaw sweep --help          # every command has help with examples",

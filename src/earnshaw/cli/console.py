@@ -16,6 +16,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from earnshaw.cli.stopping import exit_code, heard
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
 if TYPE_CHECKING:
@@ -34,14 +35,7 @@ class _Console(Console):
 out = _Console(highlight=False)
 err = _Console(stderr=True, highlight=False)
 
-FINE, CLAIM_FAILED, BAD_USAGE, INTERRUPTED, CLOSED, TERMINATED = 0, 1, 2, 130, 141, 143
-_stopped = [INTERRUPTED]  # with which code an interrupted command ends
-
-
-def terminate(*_: object) -> NoReturn:
-    """Treat SIGTERM as Ctrl-C, but for the exit code."""
-    _stopped[:] = [TERMINATED]
-    raise KeyboardInterrupt
+FINE, CLAIM_FAILED, BAD_USAGE, CLOSED = 0, 1, 2, 141  # and those of stopping.py
 
 
 @contextlib.contextmanager
@@ -62,14 +56,18 @@ def user_errors() -> Iterator[None]:
 
             warnings.showwarning = show
             yield
-    except InputError as error:
+    except (InputError, KeyboardInterrupt) as error:
+        # An error may be what became of Ctrl-C inside compiled code.
+        if isinstance(error, KeyboardInterrupt) or heard():
+            note("interrupted")
+            raise typer.Exit(exit_code()) from None
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
+        raise typer.Exit(BAD_USAGE) from None
+    except MemoryError:
+        note("error: there is not enough memory for this; ask for smaller sizes, or fewer")
         raise typer.Exit(BAD_USAGE) from None
     except BrokenPipeError:
         raise typer.Exit(CLOSED) from None
-    except KeyboardInterrupt:
-        note("interrupted")
-        raise typer.Exit(_stopped[0]) from None
 
 
 def bold(text: object) -> str:
@@ -134,7 +132,7 @@ def resumable(folder: Path) -> Iterator[None]:
         yield
     except (Interrupted, KeyboardInterrupt):
         note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
-        raise typer.Exit(_stopped[0]) from None
+        raise typer.Exit(exit_code()) from None
 
 
 @contextlib.contextmanager
@@ -152,4 +150,10 @@ def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[f
         progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
     ):
         task = bar.add_task(title, total=1.0, what="")
-        yield lambda share, what: bar.update(task, completed=share, what=what)
+
+        def move(share: float, what: str) -> None:
+            if heard():
+                raise KeyboardInterrupt  # which somebody swallowed
+            bar.update(task, completed=share, what=what)
+
+        yield move

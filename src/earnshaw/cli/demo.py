@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import bold, fail, progress_bar, resumable, say
 from earnshaw.cli.helping import option
-from earnshaw.papers import ERRATA, PAPERS
+from earnshaw.papers import ERRATA, PAPERS, tally, unexplained
 
 if TYPE_CHECKING:
     from earnshaw.report import Section
@@ -47,11 +47,11 @@ PIECES = (
         "logistic",
         "figure4",
         "Logistic regression with one hidden layer",
-        "From a start near the truth, gradient descent on noisy labels finds weights whose error falls like "
-        "one over the root of the sample size. Figure 4 of the paper.",
+        "From a start near the truth, descent on noisy labels finds weights whose error, once there are enough samples, falls "
+        "like one over the root of their number. Figure 4 of the paper.",
         {
             "figure4": "Mean relative error of the weights that are found, over the number of samples, with standard errors. Dashed: "
-            "the slope that the paper's theorem predicts. As figure 4 of the paper, at a smaller size."
+            "what it is for many samples, computed. As figure 4 of the paper, at a smaller size."
         },
     ),
     Piece(
@@ -143,8 +143,7 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
             for row, result in zip(rows, results, strict=True)
             for line in spurious.compare_row(Item(spurious.PAPER, "demo"), row, result.summary)
         ]
-        agreeing = sum(line.ok for line in compared)
-        say(f"   {agreeing} of {len(compared)} numbers agree with table 1 of {PAPERS[spurious.PAPER].cited}")
+        say(f"   table 1 of {PAPERS[spurious.PAPER].cited}: {tally(compared)}")
     with _step(2, "Proofs in ball arithmetic, and the independent checker"):
         with progress_bar("prove") as progress:
             proofs = prove_sweep(results, place, workers, progress)
@@ -157,11 +156,12 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
     sections = sweep_sections(results, folder / "report.html", printed)
     words = (
         "Safran & Shamir (2018) counted how often gradient descent ends at spurious minima, in table 1, and gave the mean loss and "
-        "the mean smallest eigenvalue there. Percentages are compared as two samples of runs; means may differ by the last printed digit and four standard errors."
+        "the mean smallest eigenvalue there. Percentages are compared as two samples of runs; means, which are mixtures of the exact "
+        "values of the families, by the sampling error of both mixtures and the last printed digit."
     )
     beside = Reproduced("Beside table 1 of the paper", words, compared, [], "earnshaw reproduce spurious table1", False)
     sections.insert(1, reproduction_section(beside))
-    good = agreeing == len(compared) and accepted == len(checks) and not any(p.inconclusive for p in proofs)
+    good = not unexplained(compared) and accepted == len(checks) and not any(p.inconclusive for p in proofs)
     return sections, good
 
 
@@ -175,13 +175,12 @@ def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tupl
         with progress_bar(piece.item) as progress:
             how = Reproduction(out=place, quick=True, workers=workers, progress=progress)
             compared = PAPERS[piece.paper].function(piece.item)(how)
-        agreeing = sum(row.ok for row in compared)
-        say(f"   {agreeing} of {len(compared)} compared numbers agree")
+        say(f"   {tally(compared)}")
     figures = [(place / f"{stem}.svg", caption) for stem, caption in piece.captions.items()]
     words = f"{PAPERS[piece.paper].cited}. {piece.words}"
     command = f"earnshaw reproduce {piece.paper} {piece.item}"
     reproduced = Reproduced(piece.title, words, compared, figures, command)
-    return reproduction_section(reproduced), agreeing == len(compared)
+    return reproduction_section(reproduced), not unexplained(compared)
 
 
 def _closing() -> list[Section]:

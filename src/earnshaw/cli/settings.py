@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,6 +33,7 @@ OPTIMIZERS = (
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")
+MAX_SIZE, MAX_SETTINGS = 4096, 1000  # of one sweep
 PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
 
 
@@ -64,10 +66,18 @@ def teacher_sizes(text: str) -> list[int]:
     match = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", text)
     if match is None:
         raise InputError(f"-k {text} was given; use a number such as 10, or a range such as 6..20")
-    sizes = list(range(int(match[1]), int(match[2] or match[1]) + 1))
+    first, last = (_size(f"-k {text}", int(end)) for end in (match[1], match[2] or match[1]))
+    sizes = list(range(first, last + 1))
     if not sizes or sizes[0] < 1:
         raise InputError(f"-k {text} was given; k must be at least 1, and a range must not be empty")
     return sizes
+
+
+def _size(given: str, size: int) -> int:
+    """Return a size that is not too large for anything to be made of it."""
+    if size > MAX_SIZE:
+        raise InputError(f"{given} was given; use at most {MAX_SIZE}")
+    return size
 
 
 def student_sizes(text: str, teachers: int) -> list[int]:
@@ -79,7 +89,8 @@ def student_sizes(text: str, teachers: int) -> list[int]:
             f"-n {text} was given; use a number such as 10, k, k+1, k-2, or a range such as 6..20 or k-2..k"
         )
     ends = (match[1], match[2] or match[1])
-    first, last = (teachers + int(end[1:] or 0) if end.startswith("k") else int(end) for end in ends)
+    wanted = (teachers + int(end[1:] or 0) if end.startswith("k") else int(end) for end in ends)
+    first, last = (_size(f"-n {text}", size) for size in wanted)
     sizes = list(range(first, last + 1))
     if not sizes or sizes[0] < 1:
         raise InputError(
@@ -119,7 +130,11 @@ def two_layers(
             )
         settings = [(matrix, b) for b in student_sizes(n, matrix.shape[0])]
     elif k is not None:
-        settings = [(standard_teacher(a, d), b) for a in teacher_sizes(k) for b in student_sizes(n, a)]
+        d = d and _size(f"-d {d}", d)
+        pairs = [*itertools.islice(((a, b) for a in teacher_sizes(k) for b in student_sizes(n, a)), MAX_SETTINGS + 1)]
+        if len(pairs) > MAX_SETTINGS:
+            raise InputError(f"-k {k} -n {n} are more than {MAX_SETTINGS} sizes; sweep them in several folders")
+        settings = [(standard_teacher(a, d), b) for a, b in pairs]
     else:
         settings = [(standard_teacher(a), b) for a, b in PAPER_GRID]
     return [TwoLayer(matrix, students=b, activation=sigma, trainable_output=trained) for matrix, b in settings]

@@ -8,9 +8,14 @@ from earnshaw.numerics.angles import arcsine, sine_and_supplement  # noqa: E402
 from earnshaw.numerics.compiling import compilations, compiled, remember_programs  # noqa: E402
 from earnshaw.numerics.keys import lane_keys, lane_normals  # noqa: E402
 from earnshaw.numerics.quadrature import bivariate_gaussian_mean  # noqa: E402
-from earnshaw.numerics.statistics import percentage, proportion_interval, two_proportions  # noqa: E402
+from earnshaw.numerics.statistics import (  # noqa: E402
+    agreeing_proportions,
+    percentage,
+    proportion_interval,
+    two_proportions,
+)
 from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
 
 __all__ = ["TOLERANCES", "Tolerances", "compilations", "compiled", "lane_keys", "lane_normals", "remember_programs"]
 __all__ += ["arcsine", "bivariate_gaussian_mean", "sine_and_supplement"]
-__all__ += ["percentage", "proportion_interval", "two_proportions"]
+__all__ += ["agreeing_proportions", "percentage", "proportion_interval", "two_proportions"]

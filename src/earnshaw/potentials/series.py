@@ -66,7 +66,7 @@ class Series(Invariant):
             jax.eval_shape(function, jax.ShapeDtypeStruct((3,), jnp.float64))
         except Exception as error:  # whatever the user's function raises when JAX traces it
             raise InputError(
-                f"the activation {activation.name!r} cannot be traced by JAX ({type(error).__name__}); write it with "
+                f"the activation {activation.name!r} cannot be traced by JAX ({type(error.__cause__ or error).__name__}); write it with "
                 "jax.numpy (import jax.numpy as jnp) in place of numpy or math"
             ) from None
         return cls(activation.name, activation.digest, function=function)

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.problems.loading import contained, load_function, said
+from earnshaw.problems.loading import guarded, load_function, said
 
 Array = NDArray[np.float64]
 MAX_DEGREE = 30
+MUST = "it must take an array and return one of the same shape: write it with jax.numpy, jnp.where in place of if"
 GRID = np.linspace(-12.0, 12.0, 97) + 0.01 * math.sqrt(2)  # no round numbers: their values are rounded in a digest
 KNOWN = "relu, leaky:SLOPE, sign, erf, hermite:DEGREE, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf"
 
@@ -180,8 +181,8 @@ def _of_function(name: str, function: Any) -> Activation:
     who = f"the activation {name!r}"
     if not callable(function):
         raise InputError(f"{who} is {function!r:.60}, not a function; give one that takes an array")
-    inside = _Contained(function)
-    at = partial(_values, name, inside)
+    inside = _Guarded(who, function)
+    at = partial(_values, who, inside)
     values = at(GRID)
     size = float(np.abs(values).max())
     close = partial(np.allclose, rtol=1e-10, atol=1e-10 * size)
@@ -204,28 +205,23 @@ def _of_function(name: str, function: Any) -> Activation:
 
 
 @dataclass(frozen=True)
-class _Contained:
-    """A user's function, which prints to standard error and cannot end the program; equal for equal functions."""
+class _Guarded:
+    """A user's function, which prints to standard error, cannot end the program, and fails in a sentence; equal if that is."""
 
+    who: str
     function: Callable[..., Any]
 
     def __call__(self, x: Any) -> Any:
-        with contained():
+        with guarded(self.who, MUST):
             return self.function(x)
 
 
-def _values(name: str, function: Callable[..., Any], x: Array) -> Array:
+def _values(who: str, function: Callable[..., Any], x: Array) -> Array:
     """Return function(x) in double precision, or say in one sentence what is wrong with it."""
-    who = f"the activation {name!r}"
-    try:
-        jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
-        with jax.enable_x64(True) if jax else contextlib.nullcontext(), np.errstate(all="ignore"):
-            given = np.asarray(function(x))
-    except Exception as error:  # whatever the user's function raises
-        must = (
-            "it must take an array and return one of the same shape: write it with jax.numpy, jnp.where in place of if"
-        )
-        raise InputError(f"{who} fails on an array of numbers ({said(error)}); {must}") from None
+    jax = sys.modules.get("jax")  # a function written with it computes in double precision, if JAX is there at all
+    double = jax.enable_x64(True) if jax else contextlib.nullcontext()
+    with double, np.errstate(all="ignore"), guarded(who, MUST):
+        given = np.asarray(function(x))
     if given.shape != x.shape:
         shapes = f"shape {given.shape} for an array of shape {x.shape}"
         raise InputError(f"{who} returns {shapes}; it must return one number for each number")

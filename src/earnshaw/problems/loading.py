@@ -29,8 +29,11 @@ def load_function(name: str) -> Any:
         raise InputError(f"{name!r} names no function; write module:function or path/to/file.py:function")
     try:
         if place.endswith(".py"):
+            path = Path(place).resolve()
+            if not path.is_file():  # a pipe is none, and would be waited for
+                raise FileNotFoundError
             with contained():
-                module = _run_file(Path(place).resolve(), hashlib.sha256(Path(place).read_bytes()).hexdigest())
+                module = _run_file(path, hashlib.sha256(path.read_bytes()).hexdigest())
         else:
             with _search(os.getcwd()), contained():
                 module = importlib.import_module(place)
@@ -70,6 +73,18 @@ def contained() -> Iterator[None]:
             yield
         except SystemExit as error:
             raise RuntimeError(f"it calls sys.exit({error.code!r:.40})") from None
+
+
+@contextlib.contextmanager
+def guarded(who: str, advice: str) -> Iterator[None]:
+    """As :func:`contained`, and what the code raises becomes a sentence that names it and ends with the advice."""
+    try:
+        with contained():
+            yield
+    except InputError:
+        raise
+    except Exception as error:  # whatever the user's code raises
+        raise InputError(f"{who} fails ({said(error)}); {advice}") from error
 
 
 @contextlib.contextmanager

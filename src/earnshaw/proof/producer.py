@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import repeat
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -84,9 +88,26 @@ def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = N
         yield from (_attempt(problem, point, options) for problem, point in jobs)
         return
     records = [problem.to_json() for problem, _ in jobs]
-    # BLAS is kept on one thread in each process: the processes are the parallelism.
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), threadpool_limits, (1,)) as pool:
-        yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
+    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), _begin) as pool:
+        try:
+            yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
+        except BrokenProcessPool:
+            raise InputError(
+                "a process that proves was ended from outside, perhaps for memory; use --workers 1"
+            ) from None
+
+
+def _begin() -> None:
+    """Prepare a process that proves: one BLAS thread, as processes are the parallelism, and an end when its parent is gone."""
+    threadpool_limits(1)
+    parent = parent_process()
+    assert parent is not None
+    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    wait([parent])
+    os._exit(1)
 
 
 def _work(record: dict[str, Any], point: np.ndarray | None, options: Mapping[str, Any]) -> Proof:

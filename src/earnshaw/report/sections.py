@@ -11,7 +11,7 @@ from urllib.parse import quote
 from earnshaw.errors import InputError
 from earnshaw.experiments import Summary, SweepResult, load_sweep
 from earnshaw.experiments.work import how_computed
-from earnshaw.papers import Comparison, Source
+from earnshaw.papers import Comparison, Source, tally
 from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import Explanation, explain
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
@@ -233,16 +233,19 @@ def reproduction_section(item: Reproduced) -> Section:
     rows = []
     for row in item.compared:
         numbers = "-" if row.ours is None else f"{row.ours:.4g}", f"{row.reference:.4g}"
-        judged = row.source.word, row.test, "yes" if row.ok else "NO"
+        judged = row.source.word, row.words, row.answer
         rows.append([row.setting, row.quantity.replace("_", " "), *numbers, *judged])
-    failed = frozenset(index for index, row in enumerate(item.compared) if not row.ok)
+    failed = frozenset(index for index, row in enumerate(item.compared) if row.failed)
     parts: list[Part] = [Text(item.words), *(Figure(path, caption) for path, caption in item.figures)]
     if rows:
         headings = ["setting", "quantity", "ours", "reference", "which is", "test", "agrees"]
-        words = f"{len(rows) - len(failed)} of {len(rows)} compared numbers agree"
+        words = tally(item.compared)
         kinds = {row.source for row in item.compared}
         meaning = "; ".join(f"*{source.word}*: {source.value}" for source in Source if source in kinds)
-        table = [Table(headings, rows, failed), Text(f"What a reference is: {meaning}.")]
+        context = " *context*: no test that could fail, not counted." * (
+            len(rows) > sum(row.counts for row in item.compared)
+        )
+        table = [Table(headings, rows, failed), Text(f"What a reference is: {meaning}.{context}")]
         parts += [Folded(words, table)] if item.folded else [Text(words + ":"), *table]
     parts += [Text("To rerun this piece, in full:"), Code(item.command)]
     return Section(item.title, parts)

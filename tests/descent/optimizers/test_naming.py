@@ -224,7 +224,7 @@ class NoUpdate:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Raises(), "'Raises' fails on a small example (RuntimeError: first line)"),
+        (Raises(), "'Raises' fails (RuntimeError: first line)"),
         (WrongShape(), "a gradient of shape (2, 3) into an update of shape (3,)"),
         (NotANumber(), "an update with NaN or infinity"),
         (Branches(), "be written with jax.numpy"),

@@ -16,10 +16,11 @@ from earnshaw.descent.optimizers.first_order import (
     ProjectedDescent,
     StochasticDescent,
 )
-from earnshaw.descent.optimizers.own import Optax, Own, checked, own_descent, said
+from earnshaw.descent.optimizers.own import Optax, Own, checked, own_descent
 from earnshaw.descent.optimizers.second_order import HessianDescent, NewtonTrustRegion, SecondGD
 from earnshaw.errors import InputError
 from earnshaw.problems import load_function
+from earnshaw.problems.loading import said
 
 KNOWN = (
     "gd:STEP, momentum:STEP:FRACTION, nesterov:STEP:FRACTION, lbfgs, newton-tr, perturbed-gd:STEP:RADIUS, flow, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import sys
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,6 +17,9 @@ import numpy as np
 from earnshaw.descent.base import Descent, Evaluations, along, follow
 from earnshaw.errors import InputError
 from earnshaw.landscapes.base import Landscape
+from earnshaw.problems.loading import contained, guarded, said
+
+MUST = "its update must return a change of the gradient's shape and a state of the form it got, and be written with jax.numpy"
 
 
 class OptaxState(NamedTuple):
@@ -46,7 +50,8 @@ class Optax(Descent):
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> OptaxState:
         """Return the state of lanes at these points."""
         none = jnp.zeros(points.shape[0], dtype=jnp.int64)
-        return OptaxState(points, jax.vmap(self.transformation.init)(points), scale, none)
+        with self._guarded():
+            return OptaxState(points, jax.vmap(self.transformation.init)(points), scale, none)
 
     def advance(self, landscape: Landscape, state: OptaxState) -> OptaxState:
         """Return the state after one step of every lane."""
@@ -58,7 +63,8 @@ class Optax(Descent):
             return update(gradient, inner, point, value=value, grad=gradient, value_fn=landscape.value)
 
         gradient, value = landscape.gradient(state.point), landscape.value(state.point)
-        change, inner = jax.vmap(one)(gradient, value, state.inner, state.point)
+        with self._guarded():
+            change, inner = jax.vmap(one)(gradient, value, state.inner, state.point)
         if getattr(change, "shape", None) != gradient.shape:
             raise InputError(
                 f"the optimiser {self.name!r} turns a gradient of shape {gradient.shape[1:]} into "
@@ -68,6 +74,9 @@ class Optax(Descent):
         searched = optax.tree_utils.tree_get(inner, "num_linesearch_steps", default=jnp.zeros_like(state.gradients))
         point = state.point + along(state.scale, change) * change
         return OptaxState(point, inner, state.scale, state.gradients + 1 + searched)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        return guarded(f"the optimiser {self.name!r}", MUST)
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, and the hash of a user's definition."""
@@ -98,15 +107,21 @@ class Own(Descent):
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
         """Return the object's state of lanes at these points."""
-        return self.descent.init(landscape, points, scale, keys)
+        with self._guarded():
+            return self.descent.init(landscape, points, scale, keys)
 
     def advance(self, landscape: Landscape, state: Any) -> Any:
         """Return the object's state after one step of every lane."""
-        return self.descent.advance(landscape, state)
+        with self._guarded():
+            return self.descent.advance(landscape, state)
 
     def evaluations(self, state: Any, steps: np.ndarray) -> Evaluations:
         """Return what the object has counted."""
-        return self.descent.evaluations(state, steps)
+        with self._guarded():
+            return self.descent.evaluations(state, steps)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        return guarded(f"the optimiser {self.name!r}", "its methods are those of earnshaw.descent.Descent")
 
     def to_json(self) -> dict[str, Any]:
         """Return the name, the hash of a file, and the object's own record."""
@@ -121,7 +136,8 @@ def own_descent(name: str, found: Any, loaded: bool = False) -> Descent:
     """
     if inspect.isfunction(found) or inspect.isclass(found):
         try:
-            found = found()
+            with contained():
+                found = found()
         except Exception as error:  # whatever the user's function raises
             raise InputError(f"the optimiser {name!r} cannot be made: calling it raised {said(error)}") from None
     try:
@@ -168,21 +184,12 @@ def checked(descent: Optax) -> Optax:
     except InputError:
         raise
     except Exception as error:  # whatever the user's optimiser raises
-        raise InputError(
-            f"the optimiser {name!r} fails on a small example ({said(error)}); its update must return a change of the "
-            "gradient's shape and a state of the form it got, and be written with jax.numpy"
-        ) from None
+        raise InputError(f"the optimiser {name!r} fails on a small example ({said(error)}); {MUST}") from None
     if not jnp.isfinite(moved).all():
         raise InputError(
             f"the optimiser {name!r} turns a finite gradient into an update with NaN or infinity; check its numbers"
         )
     return descent
-
-
-def said(error: Exception) -> str:
-    """Return an error in one line."""
-    lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
 def _digest(name: str, found: Any) -> str:

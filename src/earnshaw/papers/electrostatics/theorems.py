@@ -104,8 +104,8 @@ def lemma13(how: Reproduction, item: Item) -> Iterator[Comparison]:
         activation = Realisation(radial)
         convolved = _convolution_error(activation, radial, (0.1, 0.4, 0.6, 1.5))
         yield item.at_most(setting, "laplacian_error_outside_eps", error, 1e-12)
-        yield item.at_most(setting, "wrong_signs_of_derivatives", wrong, 0)
-        yield item.compare(setting, "fourier_smallest", smallest, 0.0, Source.LIMIT, "not negative", smallest >= 0)
+        yield item.none(setting, "wrong_signs_of_derivatives", wrong, d * distances.size)
+        yield item.at_least(setting, "fourier_smallest", smallest, 0.0, "realisable", wrong=-1.0)
         yield item.at_most(setting, "norm_of_activation_error", abs(activation.norm() - 1), 1e-4)
         yield item.at_most(setting, "activation_convolved_error", convolved, 1e-3)
     r = np.linspace(0.02, 3.0, 600)
@@ -120,11 +120,12 @@ def lemma13(how: Reproduction, item: Item) -> Iterator[Comparison]:
 def theorem5(how: Reproduction, item: Item) -> Iterator[Comparison]:
     """Theorem 5: gradient flow on L/2 and the dynamics of charges, integrated apart."""
     flows = counts.compare_flows(how.seed)
-    quantity, ratio = "speed_under_2_Phi_over_flow_on_half_L", flows.speed_ratio
-    test = "to 1e-9: an erratum, the printed 2 Phi is twice as fast and not the same"
-    ok = abs(ratio - 2) < 1e-9 and flows.doubled_difference > 1e-3
-    yield item.at_most("Theorem 5", "flow_on_half_L_minus_dynamics_under_Phi", flows.difference, 1e-8)
-    yield item.compare("Theorem 5", quantity, ratio, 2.0, Source.CLOSED_FORM, test, ok)
+    test = "an erratum: the printed 2 Phi is twice as fast and not the same"
+    quantity, doubled = "flow_on_half_L_minus_dynamics_under_Phi", flows.doubled_difference
+    words = f"under 2 Phi it is {doubled:.2g}"
+    yield item.at_most("Theorem 5", quantity, flows.difference, 1e-8, words, wrong=doubled)
+    quantity = "speed_under_2_Phi_over_flow_on_half_L"
+    yield item.within("Theorem 5", quantity, flows.speed_ratio, 2.0, Source.CLOSED_FORM, 1e-9, test)
 
 
 def theorems_9_11(how: Reproduction, item: Item) -> Iterator[Comparison]:
@@ -136,8 +137,9 @@ def theorems_9_11(how: Reproduction, item: Item) -> Iterator[Comparison]:
     points = [counts.saddles(n, k, 0.25, count, how.seed, regularisation=weight) for n, k, weight in settings]
     found = sum(some.found for some in points)
     negative = sum(int((some.curvature < 0).sum()) for some in points)
-    setting, ok = f"Theorem 11, {found} critical points", found >= 20 and negative == found
-    yield item.share(setting, "with_a_negative_direction", negative, found, "all, of 20 or more", ok)
+    setting = f"Theorem 11, {found} critical points"
+    yield item.at_least("Theorem 11", "critical_points_found", found, 20, "enough to speak of")
+    yield item.share(setting, "with_a_negative_direction", negative, found)
     worst = max(0.0, *(some.trace_error for some in points))
     yield item.at_most(setting, "relative_error_of_the_trace", worst, 1e-9)
 
@@ -157,6 +159,7 @@ def theorem17(how: Reproduction, item: Item) -> Iterator[Comparison]:
     sizes = [(3, k) for k in ((2, 5) if how.quick else (2, 3, 4, 5))]
     sizes += [(7, k) for k in ((3,) if how.quick else (2, 3, 4, 5))]
     drawn: dict[str, list[Proportion]] = {"node-wise descent in the log domain": [], "Algorithm 3 as printed": []}
+    printed = 0
     for d, k in sizes:
         for factor in (0.25, 1.0, 4.0):
             setting = f"Theorem 17, d={d}, k={k}, c={factor:g}"
@@ -166,10 +169,17 @@ def theorem17(how: Reproduction, item: Item) -> Iterator[Comparison]:
             yield item.share(setting, "log_domain_found_all", found, count, test)
             if d == 3:
                 theirs = counts.recover(d, k, factor, count, how.seed, printed=True).found()
-                test = "printed algorithm, for comparison: not above the log domain's"
-                yield item.share(setting, "algorithm_3_found_all", theirs, count, test, theirs <= found)
+                why = (
+                    "the printed algorithm, beside the log domain's: the paper promises all, at steps too small to take"
+                )
+                numbers = percentage(theirs, count)
+                said = setting, "algorithm_3_found_all", numbers[0], 100 * found / count
+                yield item.context(*said, Source.MEASURED, why, numbers[1])
                 for proportions, number in zip(drawn.values(), (found, theirs), strict=True):
                     proportions.append(Proportion(f"k={k}, c={factor:g}", *percentage(number, count)))
+    percent = 100 * printed / (count * len(drawn["Algorithm 3 as printed"]))
+    words = "as printed, with step 0.1 and 2000 steps a node, it fails"
+    yield item.at_most("Theorem 17, d=3", "algorithm_3_found_all", percent, 50, words, wrong=100)
     title = f"Every proton found, d = 3 ({count} instances each)"
     bars(drawn, title, how.out / "theorem17", axis="instances (%)")
 
@@ -181,19 +191,19 @@ def lemmas_28_29(how: Reproduction, item: Item) -> Iterator[Comparison]:
     for k in (2, 3, 4, 5):
         end = counts.circle_ends(k, runs, how.seed)
         settled = end.at_global + end.flat_pairs
-        share, limit = "global_or_flat_antipodal_pairs", Source.LIMIT
-        test, ok = "99% or more (the rest is not recognised as either)", settled >= 0.99 * runs
-        yield item.share(f"Lemma 28, k={k}", share, settled, runs, test, ok, reference=99, source=limit)
-        test = "below 100: the lemma rules out strict minima, not these flat ones"
-        ok = 0 < end.at_global < runs and end.flat_pairs > 0
-        yield item.share(f"Lemma 28, k={k}", "global", end.at_global, runs, test, ok, source=limit)
+        percent = 100 * settled / runs
+        test = "the rest is not recognised as either"
+        yield item.at_least(f"Lemma 28, k={k}", "global_or_flat_antipodal_pairs", percent, 99, test, wrong=75)
+        why = "the lemma rules out strict minima, not the flat ones that take the rest: no number to hold this against"
+        percent, interval = percentage(end.at_global, runs)
+        yield item.context(f"Lemma 28, k={k}", "global", percent, 100.0, Source.PRINTED, why, interval)
         for proportions, number in zip(drawn.values(), (end.at_global, end.flat_pairs), strict=True):
             proportions.append(Proportion(f"k={k}", *percentage(number, runs)))
     bars(drawn, f"Sign neurons on the circle: where descent ends ({runs} runs each)", how.out / "lemma28")
     minima = [counts.node_minima(how.count(full=128, quick=64), k, how.seed) for k in (2, 3, 5, 8)]
     found, at_teacher = sum(some.found for some in minima), sum(some.at_teacher for some in minima)
-    setting, ok = f"Lemma 29, {found} local minima", at_teacher == found and found > 100
-    yield item.share(setting, "at_plus_or_minus_w", at_teacher, found, "all", ok)
+    yield item.at_least("Lemma 29", "local_minima_found", found, 100, "enough to speak of")
+    yield item.share(f"Lemma 29, {found} local minima", "at_plus_or_minus_w", at_teacher, found)
 
 
 def theorem30(how: Reproduction, item: Item) -> Iterator[Comparison]:

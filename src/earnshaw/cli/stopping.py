@@ -1,0 +1,85 @@
+"""Ctrl-C and SIGTERM: the first one stops a command where nothing is lost, a second one ends it wherever it is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}  # as a shell counts them
+PATIENCE = 3.0  # seconds until it is said that a second signal ends the command at once
+APART = 1.0  # seconds between a first and a second signal; some programs send one twice
+WAITING = "stopping where nothing is lost; Ctrl-C again ends it at once\n"
+_heard: list[signal.Signals] = []
+
+
+def exit_code() -> int:
+    """Return the code that an interrupted command ends with."""
+    return CODES[_heard[0] if _heard else signal.SIGINT]
+
+
+def heard() -> bool:
+    """Say whether a signal has come. What it raised may be lost: JAX has callbacks in which it is swallowed."""
+    return bool(_heard)
+
+
+def listen() -> None:
+    """Treat SIGTERM as Ctrl-C, and end the process at a second signal, even where Python is not running.
+
+    A signal that is ignored already stays so: a shell does that to what it starts in the background.
+    """
+    for number in CODES:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _first)
+    sys.unraisablehook = partial(_unraisable, sys.unraisablehook)
+    ours, theirs = os.pipe()
+    os.set_blocking(theirs, False)
+    signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
+    threading.Thread(target=_second, args=(ours,), daemon=True).start()
+
+
+def deaf() -> None:
+    """Let a signal end the process, which has nothing left to do."""
+    for number in CODES:
+        if signal.getsignal(number) is _first:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _first(number: int, _: FrameType | None) -> None:
+    """Raise what Ctrl-C raises, once; Python calls this when it comes to it."""
+    if not _heard:
+        _heard.append(signal.Signals(number))
+        raise KeyboardInterrupt
+
+
+def _unraisable(hook: Callable[..., object], found: sys.UnraisableHookArgs) -> None:
+    """Say nothing of a Ctrl-C that a callback swallowed: see :func:`heard`."""
+    if found.exc_type is not KeyboardInterrupt:
+        hook(found)
+
+
+def _second(signals: int) -> None:
+    """Read the signals as they come. Compiled code that never returns keeps Python from handling them, but not from this."""
+    begun = None
+    while True:
+        number = os.read(signals, 1)[0]
+        if number not in CODES:
+            continue
+        if begun is None:
+            begun = time.monotonic()
+            timer = threading.Timer(PATIENCE, _say)
+            timer.daemon = True
+            timer.start()
+        elif time.monotonic() - begun > APART:
+            os._exit(CODES[signal.Signals(number)])
+
+
+def _say() -> None:
+    with contextlib.suppress(OSError):
+        os.write(2, WAITING.encode())
