@@ -190,7 +190,7 @@ def _held(given: Path) -> tuple[list[Path], list[str]]:
     except InputError as error:
         faults = [str(error)]
     inside = given / "certificates"
-    is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
+    is_run = any((given / name).exists() for name in ("certificates", "pieces", "manifest.json"))
     found = sorted((inside if is_run else given).glob("*.json"))
     if not found and not faults:
         faults = [f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"]

@@ -81,8 +81,8 @@ class _Run:
             if not count:
                 self._finish(name)
         self._compute_all(in_turn(missing, self.workers))
-        if self.folder is not None and self.times.lost:
-            self.times.write(self.folder)
+        if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
+            (self.folder.path / RECORD).unlink(missing_ok=True)  # nobody knows any more how these results were computed
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 

@@ -14,7 +14,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.proving import prove_sweep
 from earnshaw.experiments.sweep import load_sweep
-from earnshaw.experiments.work import KINDS, RECORD, Progress, quiet, read_how, rebuild, work_of
+from earnshaw.experiments.work import KINDS, RECORD, Progress, drop_damaged_how, quiet, read_how, rebuild, work_of
 from earnshaw.store import RunFolder, read_manifest, read_npz, regular, sealed_certificates, write_bytes
 from earnshaw.store.files import checksum
 from earnshaw.store.folder import BEFORE
@@ -110,10 +110,12 @@ def repair(
     folder = Path(folder)
     if not verify(folder):
         return []
+    drop_damaged_how(folder)
     manifest = read_manifest(folder, before=True)
     store, old = RunFolder.of(folder, manifest), manifest["format"] == BEFORE
     store.require_mine(all_of_it=old)
-    if not _write_beside(store) or verify(folder):
+    _write_beside(store)
+    if verify(folder):
         try:
             work = rebuild(folder, manifest, functions)
         except InputError as error:
@@ -127,9 +129,8 @@ def repair(
     return verify(folder)
 
 
-def _write_beside(store: RunFolder) -> bool:
-    """Write the files made from whole results that are not so; say whether there were any."""
-    odd = {file: content for name in store.settings for file, content in _odd_beside(store, name).items()}
-    for file, content in odd.items():
-        write_bytes(file, content)
-    return bool(odd)
+def _write_beside(store: RunFolder) -> None:
+    """Write the files made from whole results that are not so."""
+    for name in store.settings:
+        for file, content in _odd_beside(store, name).items():
+            write_bytes(file, content)

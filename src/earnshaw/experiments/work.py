@@ -229,6 +229,14 @@ def how_computed(folder: Path) -> dict[str, Any]:
         return {"versions": {}, "times": {}}
 
 
+def drop_damaged_how(folder: Path) -> None:
+    """Remove a damaged record of how a folder was computed: that is lost, and no result depends on it."""
+    try:
+        read_how(folder)
+    except InputError:
+        (folder / RECORD).unlink(missing_ok=True)
+
+
 def read_how(folder: Path) -> dict[str, Any]:
     """Return the record of how a folder was computed; damage raises :class:`InputError`."""
     record = read_json(folder / RECORD)
