@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics import TOLERANCES, lane_normals
@@ -148,6 +149,12 @@ class Fitting(Work):
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
         """Return the weights, the curve and the certificate."""
         return unpack(Fit, arrays).files()
+
+    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Return the fit, with the SHA-256 of its certificate in the record."""
+        done, files = super().finish(name, pieces), self.beside(pieces[0])
+        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
+        return replace(done, record=done.record | {"certificates": seals})
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Fit the network to validated rows."""

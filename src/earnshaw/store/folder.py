@@ -12,7 +12,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from earnshaw.errors import DamageWarning, InputError
-from earnshaw.store.files import digest, read_json, read_sealed, write_json, write_sealed
+from earnshaw.store.files import digest, read_json, read_sealed, regular, write_json, write_sealed
 
 FORMAT = "earnshaw-run-3"
 BEFORE = "earnshaw-run-2"  # its manifest and records have no checksums; its arrays do
@@ -271,18 +271,24 @@ class RunFolder:
 
 
 def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, str | None]:
-    """Return the certificates that proofs in a run folder list, each with what is wrong with it, None if nothing is."""
-    if not any(folder.glob("*-proofs.json")):
-        return {}
-    run, found = RunFolder.open(folder), {}
-    for name in filter(run.proved, run.settings if setting is None else [setting]):
-        for file, seal in run.record(name, "-proofs")["certificates"].items():
-            fault, path = None, folder / file
-            again = "make it again with earnshaw sweep --prove or earnshaw runs repair"
+    """Return the certificates that a run folder's proofs or records list, each with its fault, None if it has none."""
+    found: dict[Path, str | None] = {}
+    try:
+        run = RunFolder.open(folder)
+    except InputError:
+        if any(folder.glob("*-proofs.json")):
+            raise
+        return found  # certificates by themselves
+    for name in filter(run.begun, run.settings if setting is None else [setting]):
+        part = "-proofs" if run.proved(name) else ""
+        listed = run.record(name, part).get("certificates")
+        for file, seal in listed.items() if isinstance(listed, dict) else ():
+            fault, path, lists = None, folder / file, f"{name}{part}.json lists"
+            again = "make it again with the same command or earnshaw runs repair"
             if not path.exists():
-                fault = f"{path} is missing, and {name}-proofs.json lists it; {again}"
+                fault = f"{path} is missing, and {lists} it; {again}"
             elif file_digest(path) != seal:
-                fault = f"{path} is not the certificate that {name}-proofs.json lists (its checksum differs); {again}"
+                fault = f"{path} is not the certificate that {lists} (its checksum differs); {again}"
             found[path] = fault
     return found
 
@@ -290,8 +296,8 @@ def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file; nothing where it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(regular(path).read_bytes()).hexdigest()
+    except (InputError, OSError):
         return ""
 
 
