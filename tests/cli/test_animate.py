@@ -17,7 +17,10 @@ WORDS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", WORDS)
+@pytest.mark.parametrize(
+    "scene",
+    [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("histogram", "saddle")), "electrons", "overview"],
+)
 def test_the_quick_form(scene, tmp_path):
     done = CliRunner().invoke(app, ["animate", scene, "--quick", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output

@@ -34,7 +34,10 @@ def test_the_error_of_the_minimiser_falls():
     assert few.found
     assert many.found
     assert many.error < 0.5 * few.error
-    assert estimate(problem(1000, Labels.REGRESSION)).error < 1e-9
+    assert many.expected == pytest.approx(few.expected / 4, rel=0.1)
+    exact = estimate(problem(1000, Labels.REGRESSION))
+    assert exact.error < 1e-9
+    assert exact.expected == 0
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 import scipy.stats
 
 from earnshaw.numerics import agreeing_proportions, percentage, proportion_interval, two_proportions
-from earnshaw.numerics.statistics import counted_spread, standard_error, two_means
+from earnshaw.numerics.statistics import counted_covariance, range_in_ellipse, standard_error
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 10), (3, 1000), (346, 1000), (10, 10), (1, 1)])
@@ -72,14 +72,28 @@ def test_the_standard_error_of_a_mean():
     assert standard_error(values) == pytest.approx(scipy.stats.sem(values))
 
 
-def test_values_with_counts_spread_like_the_values_written_out():
-    values, counts = [0.0187, 0.035, 0.02], [300, 46, 1]
-    assert counted_spread(values, counts) == pytest.approx(np.repeat(values, counts).std())
-    assert counted_spread([0.02], [5]) == 0
+def test_values_with_counts_vary_like_the_values_written_out():
+    values, counts = np.array([[0.0187, 0.032], [0.035, 0.016], [0.07, 0.015]]), [300, 46, 1]
+    written = np.repeat(values, counts, axis=0)
+    np.testing.assert_allclose(counted_covariance(values, counts), np.cov(written.T, ddof=0))
+    assert not counted_covariance([[0.02, 0.03]], [5]).any()
 
 
-def test_the_error_of_a_difference_of_means_is_that_of_the_t_test():
-    first, second = np.array([1.0, 2.0, 4.0, 7.0]), np.array([3.0, 5.0, 11.0])
-    pooled = np.sqrt((first.var() * 4 + second.var() * 3) / (4 + 3 - 2))
-    statistic = scipy.stats.ttest_ind(first, second).statistic
-    assert (first.mean() - second.mean()) / two_means(pooled, 4, 3) == pytest.approx(statistic)
+@pytest.mark.parametrize("first", [(-9, 9), (0.2, 0.5), (-1.0, -0.9), (0.0, 0.0)])
+@pytest.mark.parametrize("rho", [-0.98, 0.0, 0.5])
+def test_the_range_in_an_ellipse_is_that_of_its_points(first, rho):
+    """Against points on and in the ellipse: the image of a disc under a root of the covariance."""
+    covariance = np.array([[1.0, rho * 0.5], [rho * 0.5, 0.25]])
+    angles, radii = np.linspace(0, 2 * np.pi, 2001), np.linspace(0, 3, 301)
+    disc = radii[:, None, None] * np.stack([np.cos(angles), np.sin(angles)], -1)
+    x, y = np.moveaxis(disc @ np.linalg.cholesky(covariance).T, -1, 0)
+    inside = (x >= first[0] - 1e-3) & (x <= first[1] + 1e-3)
+    expected = y[inside].min(), y[inside].max()
+    assert range_in_ellipse(covariance, 3.0, first) == pytest.approx(expected, abs=0.02)
+
+
+def test_ranges_in_ellipses_that_are_lines_or_are_missed():
+    line = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    assert range_in_ellipse(line, 3.0, (0.5, 1.0)) == pytest.approx((-1.0, -0.5))
+    assert range_in_ellipse(line, 3.0, (4.0, 5.0)) == pytest.approx((-3.0, -3.0))
+    assert range_in_ellipse(np.zeros((2, 2)), 3.0, (0.5, 1.0)) == (0.0, 0.0)

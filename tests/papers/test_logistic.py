@@ -37,7 +37,10 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
     rows = logistic.figure3(how)
     assert not [row for row in rows if row.failed]
     assert len(calls) == 4 * sum(len(samples) for d, samples in logistic.FIGURE_3_QUICK.items())
-    assert [row.source for row in rows[:4]] == [Source.READ_OFF, Source.MEASURED, Source.READ_OFF, Source.LIMIT]
+    assert [row.counts for row in rows] == 6 * [False] + 3 * [True], "four data sets are too few for a percentage"
+    assert {row.source for row in rows[:6]} == {Source.MEASURED}
+    assert [row.reference for row in rows[:6]] == [0.0, 0.0, 100.0, 0.0, 0.0, 0.0]
+    assert [row.ours for row in rows[-3:]] == [100.0, 100.0, 100.0]
     shares = [share for share, _ in heard]
     assert shares == sorted(shares)
     assert heard[-1][0] == pytest.approx(1.0)
@@ -51,7 +54,9 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
     assert len(calls) == count, "finished settings are not computed again"
     monkeypatch.setitem(MEASUREMENTS, "consensus", lambda problem, starts: Consensus(1.0, 0.3, 5.0))
     bad = logistic.figure3(Reproduction(out=tmp_path / "other", quick=True, runs=20))
-    assert [row.setting for row in bad if row.failed] == ["d=20, n=8000"]
+    assert [row.setting for row in bad if row.failed] == [
+        "d=20, n=8000", "d=20, n=2000 to 8000", "d=40, n=8000 to 16000", "n=8000, d=20 to 40",
+    ]  # fmt: skip
     assert json.loads((tmp_path / "other" / "figure3.json").read_text())
 
 
@@ -60,14 +65,25 @@ def test_figure_4_tells_the_slope(tmp_path, monkeypatch):
     def falling(power):
         def fake(problem):
             noise = 1 + 0.05 * np.sin(problem.seed)
-            return Estimate(0.165 * noise * (problem.samples / 16_000) ** power, True)
+            many = 0.165 * np.sqrt(16_000 / problem.samples)
+            return Estimate(0.165 * noise * (problem.samples / 16_000) ** power, True, many)
 
         return fake
 
     monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.5))
-    assert all(row.ok for row in logistic.figure4(Reproduction(out=tmp_path / "a", quick=True)))
+    rows = logistic.figure4(Reproduction(out=tmp_path / "a", quick=True))
+    assert [(row.quantity, row.ok) for row in rows] == [
+        ("rises_of_the_mean_error", True),
+        *[("error_over_that_for_many_rows", ok) for ok in (None, None, None, True)],
+        ("slope", True),
+        ("median_relative_error", True),
+        ("median_relative_error", True),
+    ]
     monkeypatch.setitem(MEASUREMENTS, "estimate", falling(-0.25))
-    assert not all(row.ok for row in logistic.figure4(Reproduction(out=tmp_path / "b", quick=True)))
+    failed = {row.quantity for row in logistic.figure4(Reproduction(out=tmp_path / "b", quick=True)) if row.failed}
+    assert failed == {"error_over_that_for_many_rows", "slope"}
+    monkeypatch.setitem(MEASUREMENTS, "estimate", falling(0.1))
+    assert logistic.figure4(Reproduction(out=tmp_path / "c", quick=True))[0].failed
 
 
 @pytest.mark.slow

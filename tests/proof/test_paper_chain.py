@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
+from earnshaw.landscapes import landscape
 from earnshaw.problems import ConvNet, TwoLayer
 from earnshaw.proof import follow_paper, prove
 
@@ -33,6 +34,14 @@ def test_printed_examples_are_reproduced(published):
         assert ours.claim.enclosure_radius < 1e-6 * chain.radius
         assert ours.claim.lambda_min_ge >= chain.eigenvalue_printed
         assert ours.claim.objective_ge >= chain.objective_ge
+
+
+def test_published_runs_stopped_at_a_gradient_of_1e_9_over_2_pi(published):
+    largest = []
+    for _, _, weights in published:
+        exact = landscape(TwoLayer(np.eye(weights.shape[1]), students=len(weights)))
+        largest.append(float(np.linalg.norm(exact.gradient(exact.point(weights)), axis=-1).max()))
+    assert 0.99 < max(largest) / (1e-9 / (2 * np.pi)) < 1
 
 
 def test_the_chain_at_a_point_that_is_not_polished(minimum_point, minimum_proof):

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.polynomial import HermiteE
 from numpy.typing import ArrayLike, NDArray
 
+from earnshaw.landscapes.rows import Rows
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics.quadrature import gaussian_mean
 from earnshaw.potentials import derivatives
-from earnshaw.problems import Activation
-from earnshaw.problems.logistic import Logistic
+from earnshaw.problems import Activation, unit_activation
+from earnshaw.problems.logistic import Labels, Logistic
 
 Array = NDArray[np.float64]
 ORDERS = (1, 2, 3, 4)
@@ -242,6 +243,28 @@ def theory(problem: Logistic) -> Theory:
         step=least / most**2,
         practical_step=K**2 / (beta(phi, 0, smallest) + (K - 1) * alpha(phi, 0, smallest) ** 2),
     )
+
+
+def asymptotic_error(problem: Logistic, rows: Rows) -> float:
+    r"""Return the root mean square distance of the minimiser from the truth that holds as the rows become many.
+
+    With m the network's probability, :math:`H = E[\nabla m\nabla m^T]` and :math:`S = E[m(1-m)\nabla m\nabla m^T]` at the
+    truth, the minimiser is nearly normal about it with covariance :math:`H^{-1}SH^{-1}/n`. The means are taken over the rows
+    given. Exact labels leave no error. Reference: White (1982), Maximum likelihood estimation of misspecified models.
+    """
+    if problem.labels is Labels.REGRESSION:
+        return 0.0
+    weights, sigma = problem.weights, unit_activation(problem.activation)
+
+    def part(x: Array, _: Array) -> tuple[Array, Array]:
+        phi, slope = derivatives(sigma, weights @ x.T, 1)
+        mean = phi.mean(0)
+        change = (slope.T[:, :, None] * x[:, None, :]).reshape(len(x), -1) / len(weights)
+        return change.T @ change, (change * (mean * (1 - mean))[:, None]).T @ change
+
+    curvature, noise = rows.total(part)  # n times each
+    half = np.linalg.solve(curvature, noise)
+    return math.sqrt(np.trace(np.linalg.solve(curvature, half.T)))
 
 
 def label_noise(problem: Logistic) -> float:

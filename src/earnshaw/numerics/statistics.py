@@ -56,13 +56,27 @@ def standard_error(values: ArrayLike) -> float:
     return float(values.std(ddof=1) / math.sqrt(values.size))
 
 
-def counted_spread(values: ArrayLike, counts: ArrayLike) -> float:
-    r"""Return the standard deviation of values that occur so many times, :math:`\sqrt{\sum c_i(x_i - \bar x)^2/\sum c_i}`."""
-    values, counts = np.asarray(values, dtype=float), np.asarray(counts, dtype=float)
-    mean = np.average(values, weights=counts)
-    return math.sqrt(float(np.average((values - mean) ** 2, weights=counts)))
+def counted_covariance(values: ArrayLike, counts: ArrayLike) -> np.ndarray:
+    r"""Return the covariance of vectors (n, m) that occur so many times, over :math:`\sum c_i`: (m, m)."""
+    return np.atleast_2d(np.cov(np.asarray(values, dtype=float).T, fweights=np.asarray(counts, dtype=int), ddof=0))
 
 
-def two_means(spread: float, first_count: float, second_count: float) -> float:
-    r"""Return the standard error of the difference of two means, :math:`s\sqrt{1/m_1 + 1/m_2}`."""
-    return spread * math.sqrt(1 / first_count + 1 / second_count)
+def range_in_ellipse(covariance: ArrayLike, radius: float, first: tuple[float, float]) -> tuple[float, float]:
+    r"""Return the least and the largest second coordinate in an ellipse, where the first one lies in an interval.
+
+    .. math:: (x, y)\,C^{-1}(x, y)^\top \le R^2, \qquad y = \rho\frac{s_y}{s_x}x \pm s_y\sqrt{(1-\rho^2)(R^2 - x^2/s_x^2)}
+
+    with :math:`s` the roots of the diagonal of C and :math:`\rho` the correlation. An interval that misses the ellipse is
+    moved to its nearest point.
+    """
+    (xx, xy), (_, yy) = np.asarray(covariance, dtype=float)
+    if xx == 0 or yy == 0:
+        return -radius * math.sqrt(yy), radius * math.sqrt(yy)
+    rho = max(-1.0, min(1.0, xy / math.sqrt(xx * yy)))
+    low, high = (max(-radius, min(radius, end / math.sqrt(xx))) for end in first)
+
+    def edge(sign: int) -> float:
+        x = max(low, min(high, sign * radius * rho))
+        return math.sqrt(yy) * (rho * x + sign * math.sqrt((1 - rho**2) * max(radius**2 - x**2, 0.0)))
+
+    return edge(-1), edge(1)

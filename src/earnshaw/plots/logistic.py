@@ -45,22 +45,22 @@ def success_figure(curves: Sequence[Curve], title: str, path: Path) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def error_figure(curves: Sequence[Curve], path: Path) -> None:
-    """Draw mean relative errors against the sample size, with the slope -1/2 beside them."""
+def error_figure(curves: Sequence[Curve], limits: Sequence[Curve], path: Path) -> None:
+    """Draw mean relative errors against the sample size, each with what it is for many rows: lines of slope -1/2."""
     with figure(path) as (_, axes):
         draw_curves(axes, curves)
-        first = np.asarray(curves[0].at, dtype=float)
-        line = 0.8 * curves[0].value[-1] * np.sqrt(first[-1] / first)
-        axes.plot(first, line, "--", color=PAPER_COLOUR, label=r"slope $-1/2$")
+        for limit, colour in zip(limits, COLOURS, strict=False):
+            axes.plot(limit.at, limit.value, "--", color=colour, linewidth=1.0)
+        axes.plot([], [], "--", color="grey", label=r"for many rows, $\propto n^{-1/2}$")
         axes.set(xscale="log", yscale="log", xlabel="samples n", ylabel="mean relative error")
         axes.set_title("Error of the minimiser")
         axes.set_xticks(sorted({n for curve in curves for n in curve.at}), minor=False)
-        axes.get_xaxis().set_major_formatter(lambda n, _: f"{n:g}")
+        axes.get_xaxis().set_major_formatter(lambda n, _: f"{n / 1000:g}k")
         axes.minorticks_off()
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0], minor=False)
         axes.get_yaxis().set_major_formatter(lambda error, _: f"{error:g}")
-        errors = [error for curve in curves for error in curve.value]
-        axes.set_ylim(0.6 * min(errors), 1.6 * max(errors))
+        errors = [error for curve in (*curves, *limits) for error in curve.value]
+        axes.set_ylim(0.8 * min(errors), 1.3 * max(errors))
         axes.legend()
 
 

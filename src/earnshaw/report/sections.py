@@ -10,15 +10,17 @@ from pathlib import Path
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Summary, SweepResult, Target, load_sweep
+from earnshaw.experiments import Plan, Summary, SweepResult, Target, load_sweep
 from earnshaw.experiments.proving import concerns, sweep_targets
-from earnshaw.experiments.work import how_computed
+from earnshaw.experiments.work import how_computed, work_of
 from earnshaw.papers import Comparison, Source, tally
 from earnshaw.plots import OURS, Proportion, bars, value_figure
 from earnshaw.proof import Certificate, Explanation, explain
+from earnshaw.report.origin import commands, described
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
 
+SHOWN_COMMANDS = 12  # of a sweep that one command cannot make
 PROVABLE = "two-layer/relu"
 SIZES: dict[tuple[str, ...], str] = {  # by what the sizes are called
     ("k", "n", "d"): ": k teacher neurons, n student neurons",
@@ -37,17 +39,18 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     results = load_sweep(folder).whole().results
     for fault in filter(None, sealed_certificates(folder).values()):
         raise InputError(fault)
-    total, seed = sum(result.summary.runs for result in results), results[0].summary.seed
-    networks = ", ".join(dict.fromkeys(result.summary.objective for result in results))
-    optimizers = ", ".join(dict.fromkeys(result.summary.optimizer for result in results))
-    lead = (
-        f"{total:,} runs from random starts, seed {seed}; network {networks}; optimiser {optimizers}. "
-        "Where did they end, how often, and what of it is proved?"
-    )
+    total, plan = sum(result.summary.runs for result in results), work_of(folder)
+    assert isinstance(plan, Plan)
+    lead = f"{total:,} runs. {described(plan)} Where did they end, how often, and what of it is proved?"
     provable = all(map(_provable, results))
     prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
-    words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
-    again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
+    made = "".join(f"{line}\n" for line in commands(plan, folder)[:SHOWN_COMMANDS])
+    words = Text(
+        f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
+        "what is not there."
+    )
+    code = Code(f"{made}earnshaw runs show {folder}\n{prove}earnshaw report {folder}")
+    again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
 
@@ -137,7 +140,8 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
         words = "Share of runs that end at spurious minima, with 95% intervals"
         words += "; diamonds are the paper's values." if printed else "."
         parts.append(Figure(picture / "percentages.svg", words))
-    value_figure({labels[result.name]: result.arrays["value"] for result in results[-6:]}, picture / "values")
+    values = {labels[result.name]: result.arrays["value"] for result in results[-6:]}
+    value_figure(values, picture / "values", above=any(result.summary.outcomes.get("GLOBAL") for result in results))
     words = (
         f"End values{' of the last six rows' * (len(results) > 6)}: the share of runs that end at or below each loss."
     )
@@ -243,7 +247,7 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
         where = (
             f"The trusted checker verified each of these certificates when this page was written. All are in "
             f"[the folder certificates]({_link(folder / 'certificates', out)}). The checker, which is self-contained and "
-            "imports nothing of the prover, accepts or rejects each file:"
+            "imports nothing of the prover (the prover uses the checker's calculus), accepts or rejects each file:"
         )
         first = [Text(words)] if total and not others else []
         sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]

@@ -53,9 +53,9 @@ SIGN = TwoLayer(standard_teacher(3), activation="sign")
 
 
 @pytest.mark.slow
-def test_sign_neurons_that_go_to_and_fro_about_the_teacher_have_found_it():
+@pytest.mark.parametrize("lanes", [np.arange(6), pytest.param(np.arange(20), marks=pytest.mark.nightly)], ids=len)
+def test_sign_neurons_that_go_to_and_fro_about_the_teacher_have_found_it(lanes):
     """A fixed step never rests: the gradient at the tip is that of a cone. Nineteen of twenty runs are at the teacher."""
-    lanes = np.arange(20)
     ledger, _, _ = descend(
         SIGN, GradientDescent(), Stopping(max_steps=20_000), Xavier().draw(SIGN, 0, lanes), lanes, 32
     )
@@ -66,9 +66,9 @@ def test_sign_neurons_that_go_to_and_fro_about_the_teacher_have_found_it():
     units = ledger.points[found] / np.linalg.norm(ledger.points[found], axis=-1, keepdims=True)
     assert units.max(-1).min() > 1 - 1e-12
     assert (np.sort(units.argmax(-1)) == np.arange(3)).all(), "each has a teacher neuron of its own"
-    # The run that is left has two neurons that cancel each other, and creeps.
-    left = ledger.points[9] / np.linalg.norm(ledger.points[9], axis=-1, keepdims=True)
-    assert np.sort((left @ left.T)[np.triu_indices(3, 1)])[0] < -0.99
+    if not found.all():  # the run that is left has two neurons that cancel each other, and creeps
+        left = ledger.points[9] / np.linalg.norm(ledger.points[9], axis=-1, keepdims=True)
+        assert np.sort((left @ left.T)[np.triu_indices(3, 1)])[0] < -0.99
 
 
 def test_at_a_tip_that_is_not_global_the_spectrum_is_not_asked():
@@ -144,6 +144,7 @@ def test_it_gives_up_where_there_is_no_end():
     assert flow_end(many, np.eye(32) + 0.1, low=1e-3, still=1e-9) is None
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_runs_that_creep_at_a_nearly_degenerate_minimum_are_decided():
     """Two of the twelve creeping runs of k = 17, n = 18: steps of 0.1 have not decided them after 200,000."""

@@ -17,6 +17,7 @@ from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, standard_teacher
 
 SIX = landscape(TwoLayer(standard_teacher(6)))
+PROBE = np.random.default_rng(0).normal(size=(6, 6))
 
 
 def symmetric_point(a, b, c, d, e):
@@ -40,7 +41,7 @@ def polished():
         SADDLE + 1e-3 * rng.normal(size=(6, 6)),
         np.eye(6)[[2, 0, 1, 5, 4, 3]] + 1e-2 * rng.normal(size=(6, 6)),
     ]
-    result = polish(SIX, np.array(lanes))
+    result = polish(SIX, np.array(lanes), PROBE)
     return np.array(lanes), type(result)(*map(np.asarray, result))
 
 
@@ -78,7 +79,7 @@ def test_the_radius_satisfies_its_equation_and_is_zero_without_convexity(polishe
 def test_polish_does_not_take_a_saddle_for_a_minimum_when_it_stands_on_it():
     point, norm, _ = settle(SIX, SADDLE)
     assert norm < 1e-13
-    result = polish(SIX, np.repeat(point[None], 4, axis=0))
+    result = polish(SIX, np.repeat(point[None], 4, axis=0), PROBE)
     smallest = float(np.linalg.eigvalsh(np.asarray(SIX.hessian(point)))[0])
     assert smallest < -1e-3
     np.testing.assert_allclose(result.smallest, smallest, atol=1e-8)

@@ -182,10 +182,11 @@ class NewtonJudge(Judge):
     def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
         """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
         owners, block = self._block(lanes, points)
-        polished = polish(*self.landscape.take(owners).padded(block, POLISH_MULTIPLE))
-        result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polished)
-        inner = (slice(None), *(slice(size) for size in self.landscape.shape))
-        return result._replace(point=result.point[inner])
+        landscape, block = self.landscape.take(owners).padded(block, POLISH_MULTIPLE)
+        inner, probe = tuple(slice(size) for size in self.landscape.shape), np.zeros(block.shape[1:])
+        probe[inner] = np.random.default_rng(0).normal(size=self.landscape.shape)
+        result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polish(landscape, block, probe))
+        return result._replace(point=result.point[:, *inner])
 
     def _tip_test(self, look: Look) -> np.ndarray:
         """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length."""

@@ -105,10 +105,11 @@ class Polished(NamedTuple):
 
 
 @compiled
-def polish(landscape: Landscape, points: jax.Array) -> Polished:
+def polish(landscape: Landscape, points: jax.Array, probe: jax.Array) -> Polished:
     """Follow Newton's method from each lane of points, ``(lanes, *shape)``, solving by conjugate gradients.
 
-    A lane stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian.
+    A lane stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian. Lanczos'
+    method begins with the ``probe``, of the shape of a point: random, and 0 along parameters that are padded.
     """
     start = points
     lanes = points.shape[0]
@@ -138,12 +139,24 @@ def polish(landscape: Landscape, points: jax.Array) -> Polished:
     every = jnp.ones(lanes, dtype=bool)
     carry = (0, points, gradient, norm, jnp.ones(lanes), jnp.isfinite(norm), every)
     _, points, gradient, norm, _, _, convex = jax.lax.while_loop(going, improve, carry)
-    smallest, largest = _lanczos(landscape, points)
-    radius, distance = _unique_radius(landscape, points, TOLERANCES.contraction * smallest), _norm(points - start)
-    inside = (distance <= radius) | ~convex | (smallest <= 0)
-    smallest_at_start = jax.lax.cond(
-        jnp.all(inside), lambda: jnp.full(lanes, jnp.nan), lambda: _lanczos(landscape, start)[0]
-    )
+    distance = _norm(points - start)
+
+    def curvatures(found: tuple, place: jax.Array) -> tuple:
+        """Look at the curvature there, and in a second round at the start, if a lane is outside its ball: one program."""
+        smallest, largest, _, _ = found
+        radius = _unique_radius(landscape, points, TOLERANCES.contraction * smallest)
+        first = jnp.isnan(smallest)
+        needed = first | ~((distance <= radius) | ~convex | (smallest <= 0))
+        ends = jax.lax.cond(jnp.any(needed), lambda: _lanczos(landscape, place, probe), lambda: (unknown, unknown))
+        return (
+            *(jnp.where(first, new, old) for new, old in zip(ends, (smallest, largest), strict=True)),
+            radius,
+            ends[0],
+        ), None
+
+    unknown = jnp.full(lanes, jnp.nan)
+    found, _ = jax.lax.scan(curvatures, (unknown,) * 4, jnp.stack([points, start]))
+    smallest, largest, radius, smallest_at_start = found
     return Polished(
         point=points,
         value=landscape.value(points),
@@ -161,15 +174,13 @@ def _norm(array: jax.Array) -> jax.Array:
     return jnp.sqrt(dots(array, array))
 
 
-def _lanczos(landscape: Landscape, points: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the extreme Ritz values of the Hessian at each lane."""
+def _lanczos(landscape: Landscape, points: jax.Array, probe: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Return the extreme Ritz values of the Hessian at each lane, from one vector for all."""
     # Plain Lanczos: rounding makes it repeat eigenvalues that it has found, which does not hurt the extremes.
     lanes, size = points.shape[0], math.prod(points.shape[1:])
     length = min(LANCZOS_STEPS, 2 * size)
     hessian = jax.linearize(landscape.gradient, points)[1]
-    noise = jnp.broadcast_to(jax.random.normal(jax.random.key(0), points.shape[1:]), points.shape)
-    first = jnp.where(hessian(noise) != 0, noise, 0.0)  # nothing along padded parameters
-    first = first / along(_norm(first), first)
+    first = jnp.broadcast_to(probe / jnp.linalg.norm(probe), points.shape)
 
     def body(carry: tuple, _: None) -> tuple:
         before, vector, beta, alive, initial = carry
@@ -215,18 +226,18 @@ def _extreme_eigenvalues(diagonal: jax.Array, beside: jax.Array) -> tuple[jax.Ar
         start = (jnp.zeros(shifts.shape, dtype=jnp.int32), jnp.ones_like(shifts))
         return jax.lax.scan(pivot, start, (diagonal, squares))[0][0]
 
-    def locate(rank: int) -> jax.Array:
-        def narrow(_: jax.Array, ends: tuple) -> tuple:
-            low, high = ends
-            shifts = low[:, None] + (high - low)[:, None] * jnp.linspace(0.0, 1.0, 64)
-            below = jnp.sum(count_below(shifts) < rank, -1)
-            width = (high - low) / 63
-            return low + jnp.maximum(below - 1, 0) * width, low + jnp.minimum(below, 63) * width
+    ranks = jnp.array([1, diagonal.shape[0]])
 
-        ends = jax.lax.fori_loop(0, 6, narrow, (low, high))
-        return 0.5 * (ends[0] + ends[1])
+    def narrow(_: jax.Array, ends: tuple) -> tuple:
+        low, high = ends  # (lanes, ranks)
+        shifts = low[..., None] + (high - low)[..., None] * jnp.linspace(0.0, 1.0, 64)
+        below = jnp.sum(count_below(shifts.reshape(len(low), -1)).reshape(shifts.shape) < ranks[:, None], -1)
+        width = (high - low) / 63
+        return low + jnp.maximum(below - 1, 0) * width, low + jnp.minimum(below, 63) * width
 
-    return locate(1), locate(diagonal.shape[0])
+    both = jnp.stack([low, low], -1), jnp.stack([high, high], -1)
+    smallest, largest = jnp.mean(jnp.stack(jax.lax.fori_loop(0, 6, narrow, both)), 0).T
+    return smallest, largest
 
 
 def _unique_radius(landscape: Landscape, points: jax.Array, smallest: jax.Array) -> jax.Array:
