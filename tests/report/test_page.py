@@ -2,9 +2,11 @@
 
 import json
 import re
+import shlex
 import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -270,6 +272,10 @@ def test_hostile_names_make_no_links_and_odd_names_make_links_that_work(swept, t
     path = hostile(swept, tmp_path)
     found = outline(path.read_text())
     assert "alert" in "".join(found.text)
+    typed = re.findall(r"^earnshaw (?:check|prove|report|runs show) .*$", "".join(found.text), re.MULTILINE)
+    assert typed
+    for line in typed:
+        assert Path(shlex.split(line)[3 if "runs" in line else 2]).is_dir(), "also when it is copied into a shell"
     links = [link for link in found.addresses if not link.startswith(("#", "data:image/"))]
     assert len(links) == 3
     for link in links:

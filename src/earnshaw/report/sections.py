@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
@@ -43,13 +44,14 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     assert isinstance(plan, Plan)
     lead = f"{total:,} runs. {described(plan)} Where did they end, how often, and what of it is proved?"
     provable = all(map(_provable, results))
-    prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
+    typed = quoted(str(folder))
+    prove = f"earnshaw prove {typed} --out {quoted(str(folder / 'certificates'))}\n" * provable
     made = "".join(f"{line}\n" for line in commands(plan, folder)[:SHOWN_COMMANDS])
     words = Text(
         f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
         "what is not there."
     )
-    code = Code(f"{made}earnshaw runs show {folder}\n{prove}earnshaw report {folder}")
+    code = Code(f"{made}earnshaw runs show {typed}\n{prove}earnshaw report {typed}")
     again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
@@ -250,7 +252,9 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
             "imports nothing of the prover (the prover uses the checker's calculus), accepts or rejects each file:"
         )
         first = [Text(words)] if total and not others else []
-        sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]
+        sections = [
+            Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {quoted(str(folder))}")])
+        ]
     if others:
         words = (
             "These certificates prove nothing here: the checker rejected them, or they are of other points, or it was not run "
