@@ -40,13 +40,12 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     results = load_sweep(folder).whole().results
     for fault in filter(None, sealed_certificates(folder).values()):
         raise InputError(fault)
-    total, plan = sum(result.summary.runs for result in results), work_of(folder)
-    assert isinstance(plan, Plan)
-    lead = f"{total:,} runs. {described(plan)} Where did they end, how often, and what of it is proved?"
+    total, plan = sum(result.summary.runs for result in results), _plan(folder)
+    lead = f"{total:,} runs. {described(plan) if plan else _named(results)} Where did they end, how often, and what of it is proved?"
     provable = all(map(_provable, results))
     typed = quoted(str(folder))
     prove = f"earnshaw prove {typed} --out {quoted(str(folder / 'certificates'))}\n" * provable
-    made = "".join(f"{line}\n" for line in commands(plan, folder)[:SHOWN_COMMANDS])
+    made = "".join(f"{line}\n" for line in (commands(plan, folder) if plan else [])[:SHOWN_COMMANDS])
     words = Text(
         f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
         "what is not there."
@@ -55,6 +54,25 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
+
+
+def _plan(folder: Path) -> Plan | None:
+    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
+    try:
+        plan = work_of(folder)
+    except InputError:
+        return None
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def _named(results: Sequence[SweepResult]) -> str:
+    """Return what the records say of a sweep's network, optimiser and seed."""
+    networks, optimizers = (
+        ", ".join(dict.fromkeys(getattr(result.summary, name) for result in results))
+        for name in ("objective", "optimizer")
+    )
+    return f"Network: {networks}. Optimiser: {optimizers}. Seed {results[0].summary.seed}."
 
 
 def sweep_sections(
