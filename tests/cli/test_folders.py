@@ -141,3 +141,24 @@ def test_a_folder_that_says_where_it_stands(place):
     assert "electrons: 1" in result.stdout
     result = CliRunner().invoke(app, ["runs", "show", str(place / "unfinished")])
     assert "no finished setting yet" in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "unsaid"),
+    [
+        ("two-layer", ["k teacher neurons, n student", "not tried", "earnshaw prove"], ["converged", "What is proved"]),
+        ("proved", ["proved minimum", "differ only by a symmetry", ">the folder certificates</a>"], ["not tried"]),
+        ("conv", ["filters of p entries, k patches"], ["student neurons", "-0.0000", "not tried", "earnshaw prove"]),
+        ("erf", ["a run that ended at one <em>converged</em>", "2 converged"], ["not tried", "earnshaw prove"]),
+        ("arena", ["gd:0.1</td>", "gd:0.05</td>"], ["filters"]),
+    ],
+)
+def test_the_page_of_each_kind_speaks_of_that_kind(place, tmp_path, kind, said, unsaid):
+    page = tmp_path / "page.html"
+    assert CliRunner().invoke(app, ["report", str(place / kind), "--out", str(page)]).exit_code == 0
+    text = page.read_text()
+    assert [words for words in said if words not in text] == []
+    assert [words for words in unsaid if words in text] == []
+    if kind == "arena":
+        drawn = (tmp_path / "page-figures" / "values.svg").read_text()
+        assert all(f"gd:{step}" in drawn for step in ("0.1", "0.05")), "one curve for each"

@@ -2,19 +2,22 @@
 
 import json
 import re
+import shlex
 import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
 
+from earnshaw.descent import optimizer
 from earnshaw.errors import InputError
-from earnshaw.experiments import Plan, finished_records, prove_sweep, run_plan
+from earnshaw.experiments import Plan, finished_records, load_sweep, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
 from earnshaw.problems import TwoLayer, standard_teacher
-from earnshaw.proof import explanation
+from earnshaw.proof import explanation, prove
 from earnshaw.proof.trusted.reading import seal
 from earnshaw.report import (
     Code,
@@ -94,7 +97,9 @@ def test_a_page_nests_and_needs_no_network(tmp_path):
         ("[x](data:text/html+a)", "<p>[x](data:text/html+a)</p>"),
         ("[x](vbscript:a)", "<p>[x](vbscript:a)</p>"),
         ("[x](https://a.org/b:c)", '<p><a href="https://a.org/b:c">x</a></p>'),
+        ("[x](//a.org/b)", "<p>[x](//a.org/b)</p>"),
         ("[x](a/b:c)", '<p><a href="a/b:c">x</a></p>'),
+        ("[x](a) as follows:", '<p><a href="a">x</a> as follows:</p>'),
         ("`a<b`", "<p><code>a&lt;b</code></p>"),
     ],
 )
@@ -196,6 +201,43 @@ def test_a_false_certificate_is_rejected_on_the_page(swept, tmp_path, damage):
         assert false not in words
 
 
+def saddle():
+    """Return a point close to a saddle of six neurons, two of which share two of the teacher's."""
+    weights = np.full((6, 6), -0.02197364)
+    np.fill_diagonal(weights, 1.13797176)
+    weights[0], weights[1], weights[2:, :2] = 0.07670397, -0.14435005, 0.03031294
+    weights[0, :2], weights[1, :2] = 0.55260265, 0.32075739
+    return weights
+
+
+def test_a_true_certificate_of_another_point_is_no_proof_of_the_family(swept, tmp_path):
+    """The family's minimum in another order is the family's; a saddle, or the same minimum in other coordinates, is not."""
+    folder, file, _ = copied(swept, tmp_path / "run")
+    (family,) = load_sweep(folder)[0].families
+
+    def listed(teacher, point):
+        """Return the words of the page when the folder lists a certificate of this point for the family, rightly sealed."""
+        proof = prove(TwoLayer(teacher), point)
+        assert proof.certificate is not None
+        proof.certificate.save(file)
+        store, files = RunFolder.open(folder), {str(file.relative_to(folder)): file_digest(file)}
+        store.put_record("k6-n6", store.record("k6-n6", "-proofs") | {"certificates": files}, "-proofs")
+        return words_of(sweep_page(folder, tmp_path / "page.html"))
+
+    order, turned = np.roll(np.arange(6), 1), np.diag([-1.0, 1, 1, 1, 1, 1])
+    assert "proved minimum" in listed(np.eye(6), family.weights[order[::-1]][:, order])
+    for words in (listed(np.eye(6), saddle()), listed(turned, family.weights @ turned)):
+        assert words.count("OF ANOTHER POINT") == 2, "in the table and beside its reason"
+        for false in (
+            "What is proved",
+            "proved minimum",
+            "proved saddle",
+            "It is a strict local minimum",
+            "proved basin",
+        ):
+            assert false not in words
+
+
 def test_a_long_check_is_asked_for(swept, tmp_path, monkeypatch):
     monkeypatch.setattr(explanation, "PATIENCE", 0.0)
     words = words_of(sweep_page(swept, tmp_path / "page.html"))
@@ -204,7 +246,11 @@ def test_a_long_check_is_asked_for(swept, tmp_path, monkeypatch):
     assert "It is a strict local minimum" in words_of(sweep_page(swept, tmp_path / "page.html", check=True))
 
 
-HOSTILE = "[x](javascript:alert(1)) [y](javascript:alert%281%29)"
+HOSTILE = (
+    "[x](javascript:alert(1)) [y](javascript:alert%281%29) <img src=x onerror=alert(2)> <script>window.hacked=1;alert(3)"
+    "\"><svg onload=alert(4)> ' onmouseover='alert(5)"
+)
+REMOTE = "</td><img src=http://127.0.0.1:9/x> <iframe src=http://127.0.0.1:9/y></iframe> [z](//127.0.0.1/a)"
 
 
 def hostile(swept, tmp_path):
@@ -214,7 +260,7 @@ def hostile(swept, tmp_path):
     record, proofs = store.record("k6-n6"), store.record("k6-n6", "-proofs")
     record["families"][0]["name"] = HOSTILE
     record |= {"seed": HOSTILE, "objective": HOSTILE, "optimizer": HOSTILE}
-    record["outcomes"] |= {HOSTILE: 1}
+    record["outcomes"] |= {HOSTILE: 1, REMOTE: 1, "1e400": 1}
     store.put_record("k6-n6", record)
     proofs["families"][0]["verdict"] = HOSTILE
     store.put_record("k6-n6", proofs, "-proofs")
@@ -227,6 +273,10 @@ def test_hostile_names_make_no_links_and_odd_names_make_links_that_work(swept, t
     path = hostile(swept, tmp_path)
     found = outline(path.read_text())
     assert "alert" in "".join(found.text)
+    typed = re.findall(r"^earnshaw (?:check|prove|report|runs show) .*$", "".join(found.text), re.MULTILINE)
+    assert typed
+    for line in typed:
+        assert Path(shlex.split(line)[3 if "runs" in line else 2]).is_dir(), "also when it is copied into a shell"
     links = [link for link in found.addresses if not link.startswith(("#", "data:image/"))]
     assert len(links) == 3
     for link in links:
@@ -234,23 +284,51 @@ def test_hostile_names_make_no_links_and_odd_names_make_links_that_work(swept, t
         assert (path.parent / unquote(link)).exists()
 
 
-def test_a_browser_sees_no_script_in_hostile_names(swept, tmp_path):
-    """As the test above, with the rules of a browser for what is a link."""
+@pytest.mark.parametrize("policy", [True, False], ids=["as it is", "without its policy"])
+def test_a_browser_runs_nothing_and_asks_for_nothing(swept, tmp_path, policy):
+    """As the test above, by the rules of a browser, and also where that ignores the page's own policy of content."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None:
         pytest.skip("there is no Chromium here")
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = hostile(swept, tmp_path)
+    path, said, asked = hostile(swept, tmp_path), [], []
     with api.sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
-        said = []
+        page = browser.new_context(bypass_csp=not policy).new_page()
         page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
+        page.eval_on_selector_all("details", "folded => folded.forEach(one => { one.open = true })")
         kinds = page.eval_on_selector_all("a", "links => links.map(link => link.protocol)")
+        made = page.evaluate("document.querySelectorAll('script, iframe, object, embed, form, base, svg').length")
+        handlers = page.evaluate(
+            "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames()).filter(name => /^on/.test(name))"
+        )
+        shown = page.evaluate("[...document.images].map(image => image.naturalWidth > 0)")
+        for link in page.query_selector_all("a"):
+            link.click(modifiers=["Control"])  # in a new tab
+        page.wait_for_timeout(200)
+        scripts = page.evaluate("window.hacked")
         browser.close()
     assert set(kinds) == {"file:"}
-    assert said == []
+    assert (said, made, handlers, scripts) == ([], 0, [], None)
+    assert [url for url in asked if not url.startswith(("data:image/", "file:"))] == []
+    assert shown
+    assert all(shown)
+
+
+def test_a_page_loads_no_code_of_the_users(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.py"
+    file.write_text("import optax\nrule = optax.sgd(0.1)\n")
+    run_plan(
+        Plan.of(TwoLayer(np.eye(2)), runs=2, descent=optimizer("mine.py:rule"), batch=8), tmp_path / "run", workers=1
+    )
+    file.unlink()
+    words = words_of(sweep_page(tmp_path / "run", tmp_path / "page.html"))
+    assert "2 runs. Network: two-layer/relu. Optimiser: mine.py:rule. Seed 0." in words
+    assert "The program that made it finds the results" in words
 
 
 def test_a_folder_that_is_no_sweep_is_refused(tmp_path):

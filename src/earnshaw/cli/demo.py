@@ -144,7 +144,7 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
             for line in spurious.compare_row(Item(spurious.PAPER, "demo"), row, result.summary)
         ]
         say(f"   table 1 of {PAPERS[spurious.PAPER].cited}: {tally(compared)}")
-    with _step(2, "Proofs in ball arithmetic, and the independent checker"):
+    with _step(2, "Proofs in ball arithmetic, and the trusted checker"):
         with progress_bar("prove") as progress:
             proofs = prove_sweep(results, place, workers, progress)
         for result, proved in zip(results, proofs, strict=True):
@@ -192,7 +192,7 @@ def _closing() -> list[Section]:
     rerun = Text("Rerun any piece, or begin with a teacher of your own:")
     commands = Code(
         "earnshaw sweep -k 6..10 --prove --out runs/mine    # the first two steps\n"
-        "earnshaw check runs/mine/certificates/*.json       # the independent checker\n"
+        "earnshaw check runs/mine/certificates/*.json       # the trusted checker\n"
         "earnshaw report runs/mine                          # a page like this one\n"
         "earnshaw reproduce spurious all                    # every table and figure of a paper\n"
         "earnshaw sweep --teacher mine.npy -n 5             # rows are neurons\n"

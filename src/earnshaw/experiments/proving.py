@@ -15,11 +15,12 @@ from earnshaw.errors import InputError
 from earnshaw.experiments.summary import families
 from earnshaw.experiments.sweep import Sweep, SweepResult
 from earnshaw.experiments.work import Progress, load, quiet
+from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
-from earnshaw.proof import Proof, Verdict, prove_pairs
+from earnshaw.proof import Certificate, Proof, Verdict, prove_pairs
 from earnshaw.store import RunFolder, digest, read_manifest, read_npz
 from earnshaw.store.folder import file_digest
-from earnshaw.symmetry import Family
+from earnshaw.symmetry import Family, align
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,19 @@ def sweep_targets(result: SweepResult, source: str) -> list[Target]:
     saddles = families(runs.where(Outcome.SADDLE), result.summary.seed)
     points = [family.weights for family in [*result.families, *saddles]]
     return [_target(source, result.name, index, problem, point) for index, point in enumerate(points)]
+
+
+def concerns(certificate: Certificate, target: Target) -> bool:
+    """Say whether a verified certificate is of this point: of its problem, with a center that a symmetry moves to the point.
+
+    The two may differ by what separates families, and by the radius within which there is no other critical point.
+    """
+    document, symmetry = certificate.document, target.problem.symmetry
+    if document["problem"] != target.problem.to_json() or symmetry is None or "center" not in document:
+        return False
+    center = np.array([[float.fromhex(entry) for entry in row] for row in document["center"]])
+    alone = float.fromhex(document.get("R_unique") or "inf")  # a saddle has none
+    return align(symmetry, center, target.weights, min(alone, TOLERANCES.family)) is not None
 
 
 def prove_targets(

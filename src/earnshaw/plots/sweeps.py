@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
-    """Draw, for each setting, the share of runs that end below a given loss."""
+def value_figure(curves: Mapping[str, np.ndarray], path: Path, above: bool = True) -> None:
+    """Draw, for each setting, the share of runs that end below a given loss; ``above`` if some stop before they are there."""
     with figure(path) as (_, axes):
         top = max(float(values.max()) for values in curves.values()) or 1.0
         styles = ("-", "--", "-.", ":")
@@ -27,7 +27,8 @@ def value_figure(curves: Mapping[str, np.ndarray], path: Path) -> None:
             x = np.concatenate([[0.0], ordered, [1.05 * top]])
             y = np.concatenate([[0.0], share, [100.0]])
             axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
-        axes.set_xlabel("loss at the end of the run (a run that is sure to reach the global minimum stops above it)")
+        stops = " (a run that is sure to reach the global minimum stops above it)" * above
+        axes.set_xlabel(f"loss at the end of the run{stops}")
         axes.set(ylabel="runs that end at or below (%)", xlim=(-0.01 * top, 1.05 * top), ylim=(0, 102))
         axes.set_title("Where runs end")
         axes.legend(loc="lower right", fontsize=9)

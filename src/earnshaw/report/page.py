@@ -117,6 +117,7 @@ class Page:
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
             f"<title>{escape(self.title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
             f"<header><h1>{escape(self.title)}</h1><p>{_inline(self.lead)}</p></header>\n<nav>{contents}</nav>\n"
             f"<main>{body}</main>\n<footer>{_inline(self.foot)}</footer>\n</body></html>\n"
@@ -138,11 +139,13 @@ def _inline(text: str) -> str:
     """Return text as HTML: escaped, then ``*emphasis*``, backquoted code and links to files beside the page or the web."""
     text = escape(text)
     text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    address = r"(?:https?://|(?![^/#]*:))[\w./#:%+~-]+"  # of the web or of a file: nothing else has a colon that early
+    # Of the web, or of a file: nothing else has a colon that early, and two slashes begin the name of another machine.
+    address = r"(?:https?://|(?!//|[\w.%+~-]*:))[\w./#:%+~-]+"
     text = re.sub(rf"\[([^\]]+)\]\(({address})\)", r'<a href="\2">\1</a>', text)
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<em>\1</em>", text)
 
 
+_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --paper: #fff; --tint: #f4f6f8; --link: #0072b2; --mark: #fff3d6 }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e9ec; --soft: #9aa4ae; --line: #39424c; --paper: #14181d; --tint: #1d232a; --link: #56b4e9; --mark: #40341a } }

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Summary, SweepResult, load_sweep
-from earnshaw.experiments.work import how_computed
+from earnshaw.experiments import Plan, Summary, SweepResult, Target, load_sweep
+from earnshaw.experiments.proving import concerns, sweep_targets
+from earnshaw.experiments.work import how_computed, work_of
 from earnshaw.papers import Comparison, Source, tally
 from earnshaw.plots import OURS, Proportion, bars, value_figure
-from earnshaw.proof import Explanation, explain
+from earnshaw.proof import Certificate, Explanation, explain
+from earnshaw.report.origin import commands, described
 from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
+
+SHOWN_COMMANDS = 12  # of a sweep that one command cannot make
+PROVABLE = "two-layer/relu"
+SIZES: dict[tuple[str, ...], str] = {  # by what the sizes are called
+    ("k", "n", "d"): ": k teacher neurons, n student neurons",
+    ("p", "k", "ratio"): ": filters of p entries, k patches, and output weights of length 1 whose sum is the ratio",
+}
 
 
 def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
@@ -30,30 +41,51 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     results = load_sweep(folder).whole().results
     for fault in filter(None, sealed_certificates(folder).values()):
         raise InputError(fault)
-    total, seed = sum(result.summary.runs for result in results), results[0].summary.seed
-    networks = ", ".join(dict.fromkeys(result.summary.objective for result in results))
-    optimizers = ", ".join(dict.fromkeys(result.summary.optimizer for result in results))
-    lead = (
-        f"{total:,} runs from random starts, seed {seed}; network {networks}; optimiser {optimizers}. "
-        "Where did they end, how often, and what of it is proved?"
+    total, plan = sum(result.summary.runs for result in results), _plan(folder)
+    lead = f"{total:,} runs. {described(plan) if plan else _named(results)} Where did they end, how often, and what of it is proved?"
+    provable = all(map(_provable, results))
+    typed = quoted(str(folder))
+    prove = f"earnshaw prove {typed} --out {quoted(str(folder / 'certificates'))}\n" * provable
+    made = "".join(f"{line}\n" for line in (commands(plan, folder) if plan else [])[:SHOWN_COMMANDS])
+    words = Text(
+        f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
+        "what is not there."
     )
-    provable = all(result.summary.objective == "two-layer/relu" for result in results)
-    prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
-    words = Text("The folder keeps every setting of the sweep, and the same command finds its results there.")
-    again = Section("Run it again", [words, Code(f"earnshaw runs show {folder}\n{prove}earnshaw report {folder}")])
+    code = Code(f"{made}earnshaw runs show {typed}\n{prove}earnshaw report {typed}")
+    again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
+
+
+def _plan(folder: Path) -> Plan | None:
+    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
+    try:
+        plan = work_of(folder)
+    except InputError:
+        return None
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def _named(results: Sequence[SweepResult]) -> str:
+    """Return what the records say of a sweep's network, optimiser and seed."""
+    networks, optimizers = (
+        ", ".join(dict.fromkeys(getattr(result.summary, name) for result in results))
+        for name in ("objective", "optimizer")
+    )
+    return f"Network: {networks}. Optimiser: {optimizers}. Seed {results[0].summary.seed}."
 
 
 def sweep_sections(
     results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None, check: bool = False
 ) -> list[Section]:
     """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
-    said = {file: _explained(file, check) for result in results for file in _certificates(result) if file}
+    said = {key: found for result in results for key, found in _explained(result, check).items()}
     return [_results(results, out, printed or {}), _families(results, out, said), *_statements(results, out, said)]
 
 
-Said = Mapping[Path, Explanation]
+Said = Mapping[tuple[str, int], Explanation]  # by setting and family
+REJECTED, NOT_CHECKED, ANOTHER = "REJECTED", "NOT CHECKED", "OF ANOTHER POINT"
 
 
 def _certificates(result: SweepResult) -> list[Path | None]:
@@ -62,12 +94,30 @@ def _certificates(result: SweepResult) -> list[Path | None]:
     return [_folder(result) / row["certificate"] if row["certificate"] else None for row in rows]
 
 
-def _explained(file: Path, check: bool) -> Explanation:
-    """Return what the trusted checker lets a certificate say; one that cannot be read is rejected."""
+def _explained(result: SweepResult, check: bool) -> Said:
+    """Return what the trusted checker lets the certificates of a setting's families say, if they are of these families."""
+    files = _certificates(result)
+    points = sweep_targets(result, result.name) if any(files) else []
+    return {(result.name, at): _one(file, points[at : at + 1], check) for at, file in enumerate(files) if file}
+
+
+def _one(file: Path, points: Sequence[Target], check: bool) -> Explanation:
+    """Return what a certificate says of the point it is listed for, if there is one; one that cannot be read is rejected."""
     try:
-        return explain(file, check)
+        found = explain(file, check)
+        if not found.verified or any(concerns(Certificate.load(file), point) for point in points):
+            return found
     except InputError as error:
-        return Explanation("", f"REJECTED {error}", "", False)
+        return Explanation("", f"{REJECTED} {error}", "", False)
+    words = f"{ANOTHER} the certificate is true, but its point is not that of this family"
+    return Explanation(found.kind, words, "", False)
+
+
+def _verdict(found: Explanation) -> str:
+    """Return the word or two for a table."""
+    if found.verified:
+        return f"proved {found.kind}"
+    return next(word for word in (NOT_CHECKED, ANOTHER, REJECTED) if found.words.startswith(word))
 
 
 def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, float]) -> Section:
@@ -83,38 +133,62 @@ def _results(results: Sequence[SweepResult], out: Path, printed: Mapping[str, fl
             "global": str(summary.outcomes.get("GLOBAL", 0)),
             "spurious (95%)": f"{percent:.1f}% ({interval[0]:.1f} to {interval[1]:.1f})" if interval else "-",
             "paper": "" if paper is None else f"{paper:g}%",
-            "mean loss there": "" if loss is None else f"{loss:.4f}",
-            "mean smallest eigenvalue": "" if least is None else f"{least:.4f}",
+            "mean loss there": _number(loss, 4),
+            "mean smallest eigenvalue": _number(least, 4),
             "other": ", ".join(f"{count} {name.lower()}" for name, count in others.items()),
         }
         rows.append(row)
-    words = Text(
-        "Each row is one size: k teacher neurons, n student neurons. A run is *global* when it found the teacher, *spurious* "
-        "when it ended at a strict local minimum with a larger loss; means are over the spurious runs, percentages of the "
-        "runs whose fate is decided."
+    words = (
+        f"Each row is one size{SIZES.get(tuple(results[0].summary.sizes), '')}. A run is *global* when it found the teacher, "
+        "*spurious* when it ended at a local minimum with a larger loss; means are over the spurious runs, percentages of "
+        "the runs whose fate is decided."
     )
-    parts: list[Part] = [words, _table(rows)]
+    if any("CONVERGED" in result.summary.outcomes for result in results):
+        words += " Where the least loss is not known, no minimum can be called spurious: a run that ended at one *converged*."
+    parts: list[Part] = [Text(words), _table(rows)]
     picture = out.parent / f"{out.stem}-figures"
-    known = [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
+    labels, known = _labels(results), [(x.name, x.summary) for x in results if _interval(x.summary) is not None]
     if any(summary.spurious for _, summary in known):
         drawn = [
-            Proportion(x.name, x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
+            Proportion(labels[name], x.spurious_percent or 0.0, x.spurious_interval or (0.0, 100.0), printed.get(name))
             for name, x in known
         ]
-        title = f"Runs that end at spurious minima ({known[0][1].runs} runs each)"
+        counts = {summary.runs for _, summary in known}
+        title = (
+            f"Runs that end at spurious minima ({' to '.join(map(str, sorted({min(counts), max(counts)})))} runs each)"
+        )
         bars({OURS: drawn}, title, picture / "percentages")
         words = "Share of runs that end at spurious minima, with 95% intervals"
         words += "; diamonds are the paper's values." if printed else "."
         parts.append(Figure(picture / "percentages.svg", words))
-    values = {result.summary.name: result.arrays["value"] for result in results[-6:]}
-    value_figure(values, picture / "values")
-    parts.append(Figure(picture / "values.svg", "End values: the share of runs that end at or below each loss."))
+    values = {labels[result.name]: result.arrays["value"] for result in results[-6:]}
+    value_figure(values, picture / "values", above=any(result.summary.outcomes.get("GLOBAL") for result in results))
+    words = (
+        f"End values{' of the last six rows' * (len(results) > 6)}: the share of runs that end at or below each loss."
+    )
+    parts.append(Figure(picture / "values.svg", words))
     return Section("Where the runs ended", parts)
+
+
+def _provable(result: SweepResult) -> bool:
+    """Say whether families of this setting can be proved; a user's own activation need not be loaded for that."""
+    return result.summary.objective == PROVABLE and result.runs.problem.unprovable is None
 
 
 def _interval(summary: Summary) -> tuple[float, float] | None:
     """Return the interval of the share of spurious runs; None where no minimum can be called spurious."""
     return None if "CONVERGED" in summary.outcomes else summary.spurious_interval
+
+
+def _labels(results: Sequence[SweepResult]) -> dict[str, str]:
+    """Return what to call each setting: its sizes, and its optimiser where there are several."""
+    several = len({result.summary.optimizer for result in results}) > 1
+    return {x.name: x.summary.name + f", {x.summary.optimizer}" * several for x in results}
+
+
+def _number(value: float | None, digits: int) -> str:
+    """Return a number with so many digits, and 0 without a sign; nothing for one that is not known."""
+    return "" if value is None or math.isnan(value) else f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def _sizes(summary: Summary) -> dict[str, str]:
@@ -128,32 +202,34 @@ def _table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 
 def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
-    rows = []
+    rows, several = [], len({result.summary.optimizer for result in results}) > 1
     for result in results:
         files = _certificates(result)
         for index, family in enumerate(result.summary.families):
-            file, verdict = None, "not tried"
+            file, verdict = None, "not tried" * _provable(result)
             if index < len(files):
                 file, verdict = files[index], "inconclusive"
             if file is not None:
-                found = {True: f"proved {said[file].kind}", False: "REJECTED", None: "NOT CHECKED"}[said[file].verified]
-                verdict = f"[{found}]({_link(file, out)})"
+                verdict = f"[{_verdict(said[result.name, index])}]({_link(file, out)})"
             row = _sizes(result.summary) | {
+                "optimiser": result.summary.optimizer * several,
                 "family": str(index),
                 "runs": str(family.count),
                 "loss": f"{family.objective:.8f}",
-                "smallest eigenvalue": f"{family.min_eigenvalue:.6f}",
+                "smallest eigenvalue": _number(family.min_eigenvalue, 6),
                 "what its neurons do": family.name or "",
                 "proof": verdict,
             }
             rows.append(row)
     if not rows:
         return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
-    text = Text(
+    text = (
         "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
         "does not notice) are one family."
     )
-    return Section("Families of minima", [text, _table(rows)])
+    if any(family.alignments is None for result in results for family in result.families):
+        text = "End points of equal loss are one family."
+    return Section("Families of minima", [Text(text), _table(rows)])
 
 
 def _folder(result: SweepResult) -> Path:
@@ -169,13 +245,15 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
     proved: list[Part] = []
     others: list[Part] = []
     folder, tried = _folder(results[0]), [(x, proofs) for x in results if (proofs := x.proofs)]
+    labels = _labels(results)
     for result, _ in tried:
         for index, file in enumerate(_certificates(result)):
             if file is None:
                 continue
-            title, link = f"{result.summary.name}, family {index}", f"[certificate]({_link(file, out)})"
-            words = f"{said[file].words} {link}"
-            if not said[file].verified:
+            title, link = f"{labels[result.name]}, family {index}", f"[certificate]({_link(file, out)})"
+            found = said[result.name, index]
+            words = f"{found.words} {link}"
+            if not found.verified:
                 others.append(Text(f"*{title}.* {words}"))
             else:
                 proved.append(Folded(title, [Text(words)]) if proved else Text(f"*{title}.* {words}"))
@@ -190,14 +268,16 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
         where = (
             f"The trusted checker verified each of these certificates when this page was written. All are in "
             f"[the folder certificates]({_link(folder / 'certificates', out)}). The checker, which is self-contained and "
-            "imports nothing of the prover, accepts or rejects each file:"
+            "imports nothing of the prover (the prover uses the checker's calculus), accepts or rejects each file:"
         )
         first = [Text(words)] if total and not others else []
-        sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]
+        sections = [
+            Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {quoted(str(folder))}")])
+        ]
     if others:
         words = (
-            "These certificates prove nothing here: the checker rejected them, or was not run because it would take long "
-            "(earnshaw report --check runs it)."
+            "These certificates prove nothing here: the checker rejected them, or they are of other points, or it was not run "
+            "because it would take long (earnshaw report --check runs it)."
         )
         sections.append(Section("What is not proved", [Text(words), *others]))
     return sections
