@@ -122,6 +122,18 @@ def test_the_same_command_resumes_and_another_plan_is_refused(earnshaw, tmp_path
     assert before == after
 
 
+@pytest.mark.parametrize("name", ["[red]x", "a[/b]"])
+def test_brackets_in_a_path_are_text(earnshaw, name):
+    code, out, _ = earnshaw("sweep", "-k", "2", "--runs", "3", "--out", name)
+    assert code == 0
+    assert f"results in {name}\n" in out
+    assert earnshaw("runs", "show", name)[0] == 0
+    assert f"written: {name}/report.html" in earnshaw("report", name)[1]
+    code, _, err = earnshaw("check", name)
+    assert code == 2
+    assert f"the folder {name} holds no certificates" in err
+
+
 def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
     earnshaw("sweep", "-k", "2", "--runs", "10", "--out", "here")
     code, out, _ = earnshaw("sweep", "-k", "2..3", "--runs", "15", "--out", "here", "--json")
@@ -155,6 +167,9 @@ def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
         (("fit", "pipe.npy", "pipe.npy", "--neurons", "1"), "pipe.npy is no regular file"),
         (("prove", "pipe.npz", "--out", "certs"), "pipe.npz is no regular file"),
         (("prove", "--filter", "pipe.npy", "--outputs", "pipe.npy", "--out", "c"), "the filter pipe.npy is no regular"),
+        (("sweep", "-k", "2", "--out", 300 * "n"), "(File name too long); give another path"),
+        (("runs", "show", 300 * "n"), "(File name too long); give another path"),
+        (("check", 300 * "n"), "(File name too long); give another path"),
         (("explain", "pipe.npz"), "the certificate pipe.npz is no regular file"),
         (("arena", "-k", "3", "--runs", "4000000000"), "use a whole number from 1 to 100000000"),
         (("sweep", "-k", "3", "--step", "-1"), "positive number"),

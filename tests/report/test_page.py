@@ -2,14 +2,17 @@
 
 import json
 import re
+import shlex
 import shutil
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 import pytest
 
+from earnshaw.descent import optimizer
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, finished_records, load_sweep, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
@@ -270,6 +273,10 @@ def test_hostile_names_make_no_links_and_odd_names_make_links_that_work(swept, t
     path = hostile(swept, tmp_path)
     found = outline(path.read_text())
     assert "alert" in "".join(found.text)
+    typed = re.findall(r"^earnshaw (?:check|prove|report|runs show) .*$", "".join(found.text), re.MULTILINE)
+    assert typed
+    for line in typed:
+        assert Path(shlex.split(line)[3 if "runs" in line else 2]).is_dir(), "also when it is copied into a shell"
     links = [link for link in found.addresses if not link.startswith(("#", "data:image/"))]
     assert len(links) == 3
     for link in links:
@@ -309,6 +316,19 @@ def test_a_browser_runs_nothing_and_asks_for_nothing(swept, tmp_path, policy):
     assert [url for url in asked if not url.startswith(("data:image/", "file:"))] == []
     assert shown
     assert all(shown)
+
+
+def test_a_page_loads_no_code_of_the_users(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.py"
+    file.write_text("import optax\nrule = optax.sgd(0.1)\n")
+    run_plan(
+        Plan.of(TwoLayer(np.eye(2)), runs=2, descent=optimizer("mine.py:rule"), batch=8), tmp_path / "run", workers=1
+    )
+    file.unlink()
+    words = words_of(sweep_page(tmp_path / "run", tmp_path / "page.html"))
+    assert "2 runs. Network: two-layer/relu. Optimiser: mine.py:rule. Seed 0." in words
+    assert "The program that made it finds the results" in words
 
 
 def test_a_folder_that_is_no_sweep_is_refused(tmp_path):

@@ -68,6 +68,11 @@ def user_errors() -> Iterator[None]:
         raise typer.Exit(BAD_USAGE) from None
     except BrokenPipeError:
         raise typer.Exit(CLOSED) from None
+    except OSError as error:  # a name that is too long, say: whoever looks at a path first meets it
+        if error.filename is None:  # of the output: see earnshaw.cli.main
+            raise
+        note(f"error: cannot use {error.filename} ({error.strerror}); give another path")
+        raise typer.Exit(BAD_USAGE) from None
 
 
 def bold(text: object) -> str:

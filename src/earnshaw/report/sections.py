@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote as quoted
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
@@ -39,20 +41,39 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     results = load_sweep(folder).whole().results
     for fault in filter(None, sealed_certificates(folder).values()):
         raise InputError(fault)
-    total, plan = sum(result.summary.runs for result in results), work_of(folder)
-    assert isinstance(plan, Plan)
-    lead = f"{total:,} runs. {described(plan)} Where did they end, how often, and what of it is proved?"
+    total, plan = sum(result.summary.runs for result in results), _plan(folder)
+    lead = f"{total:,} runs. {described(plan) if plan else _named(results)} Where did they end, how often, and what of it is proved?"
     provable = all(map(_provable, results))
-    prove = f"earnshaw prove {folder} --out {folder}/certificates\n" * provable
-    made = "".join(f"{line}\n" for line in commands(plan, folder)[:SHOWN_COMMANDS])
+    typed = quoted(str(folder))
+    prove = f"earnshaw prove {typed} --out {quoted(str(folder / 'certificates'))}\n" * provable
+    made = "".join(f"{line}\n" for line in (commands(plan, folder) if plan else [])[:SHOWN_COMMANDS])
     words = Text(
         f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
         "what is not there."
     )
-    code = Code(f"{made}earnshaw runs show {folder}\n{prove}earnshaw report {folder}")
+    code = Code(f"{made}earnshaw runs show {typed}\n{prove}earnshaw report {typed}")
     again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
+
+
+def _plan(folder: Path) -> Plan | None:
+    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
+    try:
+        plan = work_of(folder)
+    except InputError:
+        return None
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def _named(results: Sequence[SweepResult]) -> str:
+    """Return what the records say of a sweep's network, optimiser and seed."""
+    networks, optimizers = (
+        ", ".join(dict.fromkeys(getattr(result.summary, name) for result in results))
+        for name in ("objective", "optimizer")
+    )
+    return f"Network: {networks}. Optimiser: {optimizers}. Seed {results[0].summary.seed}."
 
 
 def sweep_sections(
@@ -176,8 +197,8 @@ def _sizes(summary: Summary) -> dict[str, str]:
 
 def _table(rows: Sequence[Mapping[str, str]]) -> Table:
     """Return rows, each by heading, as a table without the columns in which no row says anything."""
-    headings = [heading for heading in rows[0] if any(row[heading] for row in rows)]
-    return Table(headings, [[row[heading] for heading in headings] for row in rows])
+    headings = [heading for heading in dict.fromkeys(itertools.chain(*rows)) if any(row.get(heading) for row in rows)]
+    return Table(headings, [[row.get(heading, "") for heading in headings] for row in rows])
 
 
 def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
@@ -250,7 +271,9 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
             "imports nothing of the prover (the prover uses the checker's calculus), accepts or rejects each file:"
         )
         first = [Text(words)] if total and not others else []
-        sections = [Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {folder}")])]
+        sections = [
+            Section("What is proved", [*first, *proved, Text(where), Code(f"earnshaw check {quoted(str(folder))}")])
+        ]
     if others:
         words = (
             "These certificates prove nothing here: the checker rejected them, or they are of other points, or it was not run "
