@@ -131,7 +131,8 @@ def test_a_piece_that_is_not_what_it_should_be_counts_as_missing(tmp_path, damag
             assert run.get("a", 0, 3) is None
         with pytest.raises(InputError, match=r"pieces/a-00000000\.npz .*runs repair, to compute it anew"):
             run.read("a", 0, 3)
-        assert run.odd_pieces() == [file]
+        assert [path for path, span in run.pieces().items() if span is None] == [file]
+        assert [span for span in run.pieces().values() if span] == [("a", 3, 6), ("b", 0, 3)]
         assert run.get("a", 3, 6) is not None
 
 

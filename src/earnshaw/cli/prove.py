@@ -164,36 +164,37 @@ def check(
     raise typer.Exit(code)
 
 
-def _certificates(files: list[Path]) -> tuple[list[Path], int]:
+def _certificates(files: list[Path], odd: bool = True) -> tuple[list[Path], int]:
     """Return files as they are and the certificates of folders, and the exit code: 2 if something is wrong with a folder.
 
-    What is wrong is said: there is no certificate, or one that the proofs of a run folder list is missing or another.
+    What is wrong is said: there is no certificate, or one that a run folder lists is missing or another (``odd``: such
+    ones are returned, too).
     """
     paths, code = list[Path](), FINE
     for given in files:
         found, faults = _held(given)
-        for fault in faults:
+        for fault in faults.values():
             note(f"error: {fault}")
             code = BAD_USAGE
-        paths += found
+        paths += [path for path in found if odd or path not in faults]
     return paths, code
 
 
-def _held(given: Path) -> tuple[list[Path], list[str]]:
+def _held(given: Path) -> tuple[list[Path], dict[Path, str]]:
     """Return the certificates of a folder, and its faults; those of a run folder are in a folder of their own."""
     from earnshaw.store import sealed_certificates
 
     if not given.is_dir():
-        return [given], []
+        return [given], {}
     try:
-        faults = [fault for fault in sealed_certificates(given).values() if fault]
+        faults = {path: fault for path, fault in sealed_certificates(given).items() if fault}
     except InputError as error:
-        faults = [str(error)]
+        faults = {given: str(error)}
     inside = given / "certificates"
-    is_run = inside.is_dir() or (given / "manifest.json").exists() or (given / "fit.json").exists()
+    is_run = any((given / name).exists() for name in ("certificates", "pieces", "manifest.json"))
     found = sorted((inside if is_run else given).glob("*.json"))
     if not found and not faults:
-        faults = [f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"]
+        faults[given] = f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"
     return found, faults
 
 
@@ -208,7 +209,7 @@ def explain(
     """
     from earnshaw.proof import explain as explain_file
 
-    paths, code = _certificates(files)
+    paths, code = _certificates(files, odd=False)
     for path in paths:
         explanation = explain_file(path, checked)
         if not explanation.verified:

@@ -81,8 +81,8 @@ class _Run:
             if not count:
                 self._finish(name)
         self._compute_all(in_turn(missing, self.workers))
-        if self.folder is not None and self.times.lost:
-            self.times.write(self.folder)
+        if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
+            (self.folder.path / RECORD).unlink(missing_ok=True)  # nobody knows any more how these results were computed
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
 
@@ -118,19 +118,19 @@ class _Run:
         self._report(piece.setting)
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
-        """Find out what the folder has of a setting: all of it, whole pieces of a shorter run, or single pieces."""
+        """Find out what the folder has of a setting: all of it, all but the record, a shorter run, or single pieces."""
         if self.folder is None:
             return
         before = self.folder.get_record(name)
-        if before is not None:
-            count, parts = before["runs"], before["files"]
-            found = {part: self.folder.get(name, 0, count, part, due=True) for part in parts}
-            kept = {part: arrays for part, arrays in found.items() if arrays is not None}
-            if len(kept) == len(parts):
-                if count == self.runs[name]:
-                    self.results[name] = Finished(before, {})
-                    return
-                self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+        due = before is not None
+        count, parts = (before["runs"], before["files"]) if due else (self.runs[name], self.work.results(name))
+        found = {part: self.folder.get(name, 0, count, part, due) for part in parts}
+        kept = {part: arrays for part, arrays in found.items() if arrays is not None}
+        if len(kept) == len(parts):
+            if due and count == self.runs[name]:
+                self.results[name] = Finished(before, {})
+                return
+            self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -259,6 +259,8 @@ class Times:
     def write(self, folder: RunFolder) -> None:
         """Write the record: with which versions, on what, and how long."""
         import jax
+
+        folder.still_there()
 
         names = sorted({*self.before, *self.spans["seconds"]})
         record = {

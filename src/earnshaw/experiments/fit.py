@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics import TOLERANCES, lane_normals
@@ -26,7 +27,7 @@ from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
 from earnshaw.records import pack, unpack
 from earnshaw.starts.tensor import TensorStart
-from earnshaw.store import Arrays, write_bytes, write_npz
+from earnshaw.store import Arrays, npz_bytes, write_bytes
 
 Array = NDArray[np.float64]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
@@ -119,14 +120,19 @@ class Fit:
             "risk_of_each_start": self.ends.tolist(),
         }
 
-    def save(self, folder: Path) -> None:
-        """Write ``weights.npy``, ``curve.npz`` and the certificate into a folder, each whole or not at all."""
+    def files(self) -> dict[str, bytes]:
+        """Return the content of ``weights.npy``, ``curve.npz`` and the certificate, by their paths in a folder."""
         buffer = io.BytesIO()
         np.save(buffer, self.weights)
-        write_bytes(folder / "weights.npy", buffer.getvalue())
-        write_npz(folder / "curve.npz", asdict(self.curve))
+        files = {"weights.npy": buffer.getvalue(), "curve.npz": npz_bytes(asdict(self.curve))}
         if self.certificate is not None:
-            write_bytes(folder / "certificates" / "fit-convexity.json", self.certificate.encode("ascii"))
+            files["certificates/fit-convexity.json"] = self.certificate.encode("ascii")
+        return files
+
+    def save(self, folder: Path) -> None:
+        """Write these files into a folder, each whole or not at all."""
+        for name, content in self.files().items():
+            write_bytes(folder / name, content)
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,17 @@ class Fitting(Work):
 
     rows: Rows
     plan: FitPlan
+
+    @classmethod
+    def beside(cls, arrays: Arrays) -> dict[str, bytes]:
+        """Return the weights, the curve and the certificate."""
+        return unpack(Fit, arrays).files()
+
+    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Return the fit, with the SHA-256 of its certificate in the record."""
+        done, files = super().finish(name, pieces), self.beside(pieces[0])
+        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
+        return replace(done, record=done.record | {"certificates": seals})
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Fit the network to validated rows."""

@@ -179,6 +179,10 @@ class Plan(Work):
 
         return load_sweep(folder, functions)
 
+    def results(self, name: str) -> tuple[str, ...]:
+        """Return the parts of a setting's results: all runs, and their traces."""
+        return ("", "-trace") if self.stopping.trace else ("",)
+
     def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
         """Return the lanes of a piece out of a finished setting."""
         runs = Runs.of_arrays(self.by_name[piece.setting].problem, files[""])[piece.low : piece.high]

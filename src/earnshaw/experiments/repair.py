@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.proving import prove_sweep
 from earnshaw.experiments.sweep import load_sweep
-from earnshaw.experiments.work import RECORD, Progress, quiet, read_how, work_of
-from earnshaw.store import RunFolder, sealed_certificates
+from earnshaw.experiments.work import KINDS, RECORD, Progress, drop_damaged_how, quiet, read_how, rebuild, work_of
+from earnshaw.store import RunFolder, read_manifest, read_npz, regular, sealed_certificates, write_bytes
+from earnshaw.store.files import checksum
+from earnshaw.store.folder import BEFORE
 
 
 def verify(folder: str | Path) -> list[str]:
     """Return what is wrong with the files of a run folder, in a sentence each: damaged, of other work, or missing.
 
-    An empty list says that everything is there and as it was written. Certificates are compared with what was written;
-    whether they prove something is for :func:`~earnshaw.check` to say.
+    An empty list says that everything is there and as it was written, but for pictures and pages, which nothing reads.
+    Certificates are compared with what was written; whether they prove something is for :func:`~earnshaw.check` to say.
     """
     folder, found = Path(folder), list[str]()
 
@@ -39,11 +45,45 @@ def verify(folder: str | Path) -> list[str]:
         if runs < setting["runs"]:
             had = f"{name} has {runs} of {setting['runs']} runs"
             found.append(f"{folder} is not finished ({had}); run the same command again, or earnshaw runs repair")
+        odd = [file for file in _odd_beside(store, name) if record and runs]
+        found += [f"{file} is not what {name}.npz holds; earnshaw runs repair writes it anew" for file in odd]
         found += _proofs(store, name)
-    found += [f"{file} is damaged, or of another computation or other runs" for file in store.odd_pieces()]
+    found += [f"{file} is damaged, or of another computation or other runs" for file in _odd_pieces(store)]
     if (folder / RECORD).exists():
         tried(lambda: read_how(folder))
     return found
+
+
+def _odd_beside(store: RunFolder, name: str) -> dict[Path, bytes]:
+    """Return the files made from the whole results of a setting that are not so, with what they should be."""
+    try:
+        arrays = store.read(name, 0, store.settings[name]["runs"], "")
+        files = {store.path / file: content for file, content in KINDS[store.kind].beside(arrays).items()}
+    except (InputError, KeyError):
+        return {}
+    return {file: content for file, content in files.items() if not _is(file, content)}
+
+
+def _is(file: Path, content: bytes) -> bool:
+    """Say whether a file has this content; arrays may be compressed otherwise."""
+    try:
+        if file.suffix != ".npz":
+            return regular(file).read_bytes() == content
+        with np.load(io.BytesIO(content)) as arrays:
+            return checksum(read_npz(file)) == checksum(dict(arrays))
+    except (InputError, OSError):
+        return False
+
+
+def _odd_pieces(store: RunFolder) -> list[Path]:
+    """Return the pieces that are not those into which the work is cut, as far as that is known without a user's code."""
+    held = store.pieces()
+    odd = [file for file, span in held.items() if span is None]
+    with contextlib.suppress(InputError):
+        work = work_of(store.path) if held else None
+        cuts = {(x.setting, x.low, x.high) for name in store.settings for x in work.pieces(name)} if work else set()
+        odd += [file for file, span in held.items() if span is not None and span not in cuts]
+    return sorted(odd)
 
 
 def _proofs(store: RunFolder, name: str) -> list[str]:
@@ -63,14 +103,34 @@ def repair(
 ) -> list[str]:
     """Compute anew what :func:`verify` finds wrong with a run folder, and just that; return what it still finds.
 
-    A folder may name a function of a user's own, and using that runs code: ``functions`` allows it.
+    A folder of the version before this one gets the checksums of this one, if all its arrays are those of its manifest.
+    Raises :class:`~earnshaw.InputError` and changes nothing where the manifest is damaged, or that of another computation
+    than the files. A folder may name a function of a user's own, and using that runs code: ``functions`` allows it.
     """
     folder = Path(folder)
-    work = work_of(folder, functions)
-    run(work, folder, workers, progress)
-    store = RunFolder.open(folder)
-    if work.kind == "sweep" and (odd := [name for name in store.settings if _proofs(store, name)]):
-        prove_sweep([result for result in load_sweep(folder, functions) if result.name in odd], folder, workers)
-    for file in store.odd_pieces():
+    if not verify(folder):
+        return []
+    drop_damaged_how(folder)
+    manifest = read_manifest(folder, before=True)
+    store, old = RunFolder.of(folder, manifest), manifest["format"] == BEFORE
+    store.require_mine(all_of_it=old)
+    _write_beside(store)
+    if verify(folder):
+        try:
+            work = rebuild(folder, manifest, functions)
+        except InputError as error:
+            raise InputError(f"{folder} cannot be repaired: {error} (the same command again can do it)") from None
+        run(work, folder, workers, progress)
+        if work.kind == "sweep" and (odd := [name for name in store.settings if _proofs(store, name)]):
+            prove_sweep([result for result in load_sweep(folder, functions) if result.name in odd], folder, workers)
+        _write_beside(store)
+    for file in _odd_pieces(store):
         file.unlink()
     return verify(folder)
+
+
+def _write_beside(store: RunFolder) -> None:
+    """Write the files made from whole results that are not so."""
+    for name in store.settings:
+        for file, content in _odd_beside(store, name).items():
+            write_bytes(file, content)

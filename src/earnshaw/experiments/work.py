@@ -133,9 +133,20 @@ class Work:
         """Return a setting's results from those of its pieces."""
         return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
 
+    def results(self, name: str) -> tuple[str, ...]:
+        """Return which result files a setting has: by part, as :meth:`finish` returns them."""
+        return ("",)
+
     def cut(self, files: Mapping[str, Arrays], piece: Piece) -> Arrays:
         """Return a piece's arrays out of finished results that hold its lanes."""
+        if (piece.low, piece.high) == (0, self.parts[piece.setting]["runs"]):
+            return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
+
+    @classmethod
+    def beside(cls, arrays: Arrays) -> dict[str, bytes]:
+        """Return the files that stand beside a setting's results, made from them alone, by their paths in the folder."""
+        return {}
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:
@@ -163,8 +174,19 @@ def _kind(folder: Path, manifest: Mapping[str, Any]) -> type[Work]:
 
 def work_of(folder: str | Path, functions: bool = False) -> Work:
     """Rebuild the work of a run folder from its manifest alone."""
-    manifest = read_manifest(Path(folder))
-    return _kind(Path(folder), manifest).from_json(manifest["common"], manifest["settings"], functions)
+    return rebuild(Path(folder), read_manifest(Path(folder)), functions)
+
+
+def rebuild(folder: Path, manifest: Mapping[str, Any], functions: bool) -> Work:
+    """Rebuild the work of a manifest; one that does not describe work raises :class:`InputError`."""
+    kind = _kind(folder, manifest)
+    try:
+        return kind.from_json(manifest["common"], manifest["settings"], functions)
+    except InputError:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        odd = f"{folder / 'manifest.json'} does not describe work of the kind {kind.kind!r}"
+        raise InputError(f"{odd} ({type(error).__name__}: {error}); run the work anew into another folder") from None
 
 
 def finished_records(folder: Path) -> dict[str, dict[str, Any]]:
@@ -205,6 +227,14 @@ def how_computed(folder: Path) -> dict[str, Any]:
             DamageWarning(f"{error}; it says only how long the work took and on what, and is ignored"), stacklevel=2
         )
         return {"versions": {}, "times": {}}
+
+
+def drop_damaged_how(folder: Path) -> None:
+    """Remove a damaged record of how a folder was computed: that is lost, and no result depends on it."""
+    try:
+        read_how(folder)
+    except InputError:
+        (folder / RECORD).unlink(missing_ok=True)
 
 
 def read_how(folder: Path) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -196,8 +197,8 @@ def _sizes(summary: Summary) -> dict[str, str]:
 
 def _table(rows: Sequence[Mapping[str, str]]) -> Table:
     """Return rows, each by heading, as a table without the columns in which no row says anything."""
-    headings = [heading for heading in rows[0] if any(row[heading] for row in rows)]
-    return Table(headings, [[row[heading] for heading in headings] for row in rows])
+    headings = [heading for heading in dict.fromkeys(itertools.chain(*rows)) if any(row.get(heading) for row in rows)]
+    return Table(headings, [[row.get(heading, "") for heading in headings] for row in rows])
 
 
 def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:

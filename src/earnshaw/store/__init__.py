@@ -3,6 +3,7 @@
 from earnshaw.store.files import (
     canonical_json,
     digest,
+    npz_bytes,
     read_json,
     read_npy,
     read_npz,
@@ -14,5 +15,15 @@ from earnshaw.store.files import (
 )
 from earnshaw.store.folder import Arrays, RunFolder, read_manifest, sealed_certificates
 
-__all__ = ["Arrays", "RunFolder", "canonical_json", "digest", "read_json", "read_manifest", "read_npy", "read_npz"]
+__all__ = [
+    "Arrays",
+    "RunFolder",
+    "canonical_json",
+    "digest",
+    "npz_bytes",
+    "read_json",
+    "read_manifest",
+    "read_npy",
+    "read_npz",
+]
 __all__ += ["read_sealed", "regular", "sealed_certificates", "write_bytes", "write_json", "write_npz"]

@@ -59,9 +59,14 @@ def write_json(path: Path, record: Any) -> None:
 
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
     """Write arrays as a compressed ``.npz``, atomically; equal arrays give equal bytes."""
+    write_bytes(path, npz_bytes(arrays))
+
+
+def npz_bytes(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return the content of an ``.npz`` file with these arrays, compressed."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
-    write_bytes(path, buffer.getvalue())
+    return buffer.getvalue()
 
 
 def checksum(arrays: Mapping[str, np.ndarray]) -> str:

@@ -12,31 +12,56 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from earnshaw.errors import DamageWarning, InputError
-from earnshaw.store.files import digest, read_json, read_sealed, write_json, write_sealed
+from earnshaw.store.files import digest, read_json, read_sealed, regular, write_json, write_sealed
 
 FORMAT = "earnshaw-run-3"
+BEFORE = "earnshaw-run-2"  # its manifest and records have no checksums; its arrays do
 SEAL = "sha256"  # the key of a record's checksum
 REMEDY = "run the same command again, or earnshaw runs repair, to compute it anew"
 Arrays = dict[str, np.ndarray]
 T = TypeVar("T")
+SHAPES = {  # what every record has
+    "": {"runs": int, "files": list},
+    "-proofs": {"families": list, "certificates": dict, "runs_in_proved_basins": int},
+}
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
-    """Return the manifest of a run folder; a folder that is none, or of another version, raises :class:`InputError`."""
+def read_manifest(path: Path, before: bool = False) -> dict[str, Any]:
+    """Return the manifest of a run folder; a folder that is none, or of another version, raises :class:`InputError`.
+
+    ``before``: the version before this one will do, whose manifest has no checksum.
+    """
     if not path.is_dir():
         raise InputError(f"{path} is not a folder; give a run folder that earnshaw wrote")
     if not (path / "manifest.json").exists():
         raise InputError(f"{path} is not a run folder (it has no manifest.json); give one that earnshaw wrote")
     manifest = read_json(path / "manifest.json")
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+    old = isinstance(manifest, dict) and manifest.get("format") == BEFORE
+    if old and not before:
+        again = f"run the same command again, or earnshaw runs repair {path}: the runs are kept, what is made from them is new"
+        raise InputError(
+            f"{path} was written by an earlier version ({BEFORE}, whose records have no checksums); {again}"
+        )
+    if not old and (not isinstance(manifest, dict) or manifest.get("format") != FORMAT):
         known = str(manifest.get("format")) if isinstance(manifest, dict) else "nothing known"
         found = f"a manifest of another program or version ({known}, this one reads {FORMAT})"
         raise InputError(f"{path} holds {found}; run it anew into another folder")
-    whole = isinstance(manifest.get("settings"), dict) and {"kind", "common", SEAL} <= set(manifest)
-    if not whole or manifest.pop(SEAL) != _digest(manifest):
+    if not (old or manifest.pop(SEAL, None) == _digest(manifest)) or not _is_manifest(manifest):
         found = f"{path / 'manifest.json'} is not as it was written (its checksum differs)"
         raise InputError(f"{found}; it is damaged: run the work anew into another folder")
     return manifest
+
+
+def _is_manifest(manifest: Mapping[str, Any]) -> bool:
+    """Say whether a manifest has what every manifest has."""
+    settings = manifest.get("settings")
+    return (
+        isinstance(manifest.get("kind"), str)
+        and isinstance(manifest.get("common"), dict)
+        and isinstance(settings, dict)
+        and all(isinstance(part, dict) and {"identity", "plan"} <= set(part) for part in settings.values())
+        and all(type(part.get("runs")) is int for part in settings.values())
+    )
 
 
 class RunFolder:
@@ -52,13 +77,18 @@ class RunFolder:
         self, path: Path, kind: str, common: Mapping[str, Any], settings: Mapping[str, Mapping[str, Any]]
     ) -> None:
         self.path = Path(path)
+        self.upgraded = False  # whether it was of the version before, whose records have no checksums
         self.kind, self.common = kind, dict(common)
         self.settings: dict[str, dict[str, Any]] = {name: dict(setting) for name, setting in settings.items()}
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Return an existing folder to read from, without keeping others out."""
-        manifest = read_manifest(path)
+        return cls.of(path, read_manifest(path))
+
+    @classmethod
+    def of(cls, path: Path, manifest: Mapping[str, Any]) -> Self:
+        """Return the folder of a manifest."""
         return cls(path, manifest["kind"], manifest["common"], manifest["settings"])
 
     def __enter__(self) -> RunFolder:
@@ -67,7 +97,7 @@ class RunFolder:
         if not exists and self.path.exists() and (not self.path.is_dir() or any(_foreign(self.path))):
             raise InputError(f"{self.path} exists and is not a run folder; choose another --out (nothing was changed)")
         if exists:
-            self._agree(read_manifest(self.path))
+            self._agree(read_manifest(self.path, before=True))
         try:
             (self.path / "pieces").mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(self.path / ".lock", timeout=0)
@@ -80,8 +110,9 @@ class RunFolder:
         try:
             for leftover in (*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")):  # of a killed process
                 leftover.unlink(missing_ok=True)
-            before = read_manifest(self.path) if exists else None
+            before = read_manifest(self.path, before=True) if exists else None
             settings = {**(before["settings"] if before else {}), **self.settings}
+            self.upgraded = before is not None and before["format"] == BEFORE
             manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
             if manifest != before:
                 write_json(self.path / "manifest.json", {**manifest, SEAL: digest(manifest)})
@@ -150,11 +181,14 @@ class RunFolder:
         if seal is None or seal != self._record_seal(name, part, record):
             what = "is not as it was written (its checksum differs), or belongs to another computation"
             raise InputError(f"{place} {what}; {REMEDY}")
+        for key, shape in SHAPES[part].items():
+            if not isinstance(record.get(key), shape):
+                raise InputError(f"{place} has no {key!r} as a record of this program has; {REMEDY}")
         return record
 
     def get_record(self, name: str) -> dict[str, Any] | None:
         """Return what :meth:`put_record` stored, None where it is missing or, which is said, not what it should be."""
-        return self._tried(self.path / f"{name}.json", lambda: self.record(name))
+        return None if self.upgraded else self._tried(self.path / f"{name}.json", lambda: self.record(name))
 
     def _tried(self, place: Path, read: Callable[[], T], due: bool = False) -> T | None:
         if not place.exists() and not due:
@@ -180,16 +214,43 @@ class RunFolder:
         """Say whether proofs of a setting are written down."""
         return (self.path / f"{name}-proofs.json").exists()
 
-    def odd_pieces(self) -> list[Path]:
-        """Return the pieces that are not what their names and the manifest say."""
-        return [file for file in sorted((self.path / "pieces").glob("*.npz")) if not self._is_mine(file)]
+    def pieces(self) -> dict[Path, tuple[str, int, int] | None]:
+        """Return the files of pieces that are there, each with its setting and lanes; None where it is not what it should be."""
+        found: dict[Path, tuple[str, int, int] | None] = dict.fromkeys(sorted((self.path / "pieces").glob("*.npz")))
+        for file in filter(self._is_mine, found):
+            header = read_sealed(file)[1]
+            found[file] = (header["setting"], header["low"], header["high"])
+        return found
 
-    def _is_mine(self, file: Path) -> bool:
+    def require_mine(self, all_of_it: bool) -> None:
+        """Raise :class:`InputError` if no file here is of the manifest's work, or not ``all_of_it``, and some are of other work.
+
+        Then the manifest is perhaps that of another folder, and does not say what the files are.
+        """
+        arrays = [*sorted(self.path.glob("*.npz")), *sorted(self.path.glob("pieces/*.npz"))]
+        others = [file for file in arrays if self._is_mine(file) is False]
+        mine = any(self._is_mine(file) for file in arrays) or any(map(self._has_record, self.settings))
+        if others and (all_of_it or not mine):
+            odd = f"{self.path / 'manifest.json'} is that of another computation than {others[0].name}"
+            raise InputError(
+                f"{odd}; put the right one back, or run the work anew into another folder (nothing was changed)"
+            )
+
+    def _has_record(self, name: str) -> bool:
+        try:
+            return bool(self.record(name))
+        except InputError:
+            return False
+
+    def _is_mine(self, file: Path) -> bool | None:
+        """Say whether arrays are of this work and where they belong; None where that cannot be known, for they are damaged."""
         try:
             header = read_sealed(file)[1]
             name, low, high, part = (header[key] for key in ("setting", "low", "high", "part"))
             return header == self._header(name, low, high, part) and file == self._place(name, low, part)
-        except (InputError, KeyError, TypeError, ValueError):
+        except InputError:
+            return None
+        except (KeyError, TypeError, ValueError):
             return False
 
     def _record_seal(self, name: str, part: str, record: Mapping[str, Any]) -> str | None:
@@ -210,18 +271,24 @@ class RunFolder:
 
 
 def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, str | None]:
-    """Return the certificates that proofs in a run folder list, each with what is wrong with it, None if nothing is."""
-    if not any(folder.glob("*-proofs.json")):
-        return {}
-    run, found = RunFolder.open(folder), {}
-    for name in filter(run.proved, run.settings if setting is None else [setting]):
-        for file, seal in run.record(name, "-proofs")["certificates"].items():
-            fault, path = None, folder / file
-            again = "make it again with earnshaw sweep --prove or earnshaw runs repair"
+    """Return the certificates that a run folder's proofs or records list, each with its fault, None if it has none."""
+    found: dict[Path, str | None] = {}
+    try:
+        run = RunFolder.open(folder)
+    except InputError:
+        if any(folder.glob("*-proofs.json")):
+            raise
+        return found  # certificates by themselves
+    for name in filter(run.begun, run.settings if setting is None else [setting]):
+        part = "-proofs" if run.proved(name) else ""
+        listed = run.record(name, part).get("certificates")
+        for file, seal in listed.items() if isinstance(listed, dict) else ():
+            fault, path, lists = None, folder / file, f"{name}{part}.json lists"
+            again = "make it again with the same command or earnshaw runs repair"
             if not path.exists():
-                fault = f"{path} is missing, and {name}-proofs.json lists it; {again}"
+                fault = f"{path} is missing, and {lists} it; {again}"
             elif file_digest(path) != seal:
-                fault = f"{path} is not the certificate that {name}-proofs.json lists (its checksum differs); {again}"
+                fault = f"{path} is not the certificate that {lists} (its checksum differs); {again}"
             found[path] = fault
     return found
 
@@ -229,8 +296,8 @@ def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a file; nothing where it cannot be read."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError:
+        return hashlib.sha256(regular(path).read_bytes()).hexdigest()
+    except (InputError, OSError):
         return ""
 
 
