@@ -9,7 +9,10 @@ from earnshaw.papers import ERRATA, PAPERS, Item, Source
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGE = (DOCS / "full-runs.md").read_text()
-RECORDS = {name: [json.loads(line) for line in (DOCS / "records" / f"{name}.jsonl").open()] for name in PAPERS}
+RECORDS = {
+    name: [json.loads(line) for line in (DOCS / "records" / f"{name}.jsonl").read_text().splitlines()]
+    for name in PAPERS
+}
 KEYS = list(Item("p", "i").none("s", "q", 0, 1, source=Source.LIMIT).to_json())
 
 

@@ -89,10 +89,10 @@ def test_dots_of_one_label_are_apart_and_within_it(tmp_path, drawn):
     assert len(looks) == 8  # more groups than colours stay apart
 
 
-def test_curves_are_drawn_where_they_are_and_reach_to_their_intervals(drawn):
+def test_curves_are_moved_apart_and_reach_to_their_intervals(drawn):
     with intervals.figure("unused") as (_, axes):
         curves = [Curve.around("a", [1.0, 2.0], [10.0, 20.0], [1.0, 2.0]), Curve("b", [1.0, 2.0], [5.0, 6.0])]
-        draw_curves(axes, curves)
+        draw_curves(axes, curves, apart=0.1)
         assert ends(axes)[:, :, 1] == pytest.approx(np.array([[9.0, 11.0], [18.0, 22.0]]))
         second = next(line for line in axes.lines if line.get_ydata()[0] == 5.0)
-        assert second.get_xdata() == pytest.approx([1.0, 2.0])
+        assert second.get_xdata() == pytest.approx([1.1, 2.1])

@@ -52,10 +52,10 @@ def _reach(values: np.ndarray, intervals: Sequence[Interval | None] | None) -> n
     return np.maximum([values - low, high - values], 0)
 
 
-def draw_curves(axes: Axes, curves: Sequence[Curve], **style: Any) -> None:
-    """Draw curves with markers and error bars."""
+def draw_curves(axes: Axes, curves: Sequence[Curve], apart: float = 0.0, **style: Any) -> None:
+    """Draw curves with markers and error bars, each moved by ``apart`` from the one before, so that no bar hides another."""
     for index, curve in enumerate(curves):
-        at, value = np.asarray(curve.at), np.asarray(curve.value)
+        at, value = np.asarray(curve.at) + apart * index, np.asarray(curve.value)
         look = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)], "capsize": 3}
         axes.errorbar(at, value, yerr=_reach(value, curve.interval), label=curve.label, **look | style)
 
