@@ -61,7 +61,7 @@ PAPERS: Mapping[str, Paper] = {
         _paper(
             "logistic",
             "Fu, Chi & Liang (2018)",
-            {"logistic": {"figure2": 0.1, "figure3": 210, "figure4": 45, "tensor": 1, "starts": 25, "theory": 0.5}},
+            {"logistic": {"figure2": 0.1, "figure3": 230, "figure4": 80, "tensor": 1, "starts": 25, "theory": 0.5}},
         ),
     )
 }
