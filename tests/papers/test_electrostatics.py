@@ -46,6 +46,8 @@ def test_table_2_passes_for_a_growing_error_and_fails_for_a_flat_or_large_one(mo
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (tmp_path / f"{name}.svg").read_bytes()
     written = json.loads((tmp_path / "table2.json").read_text())
+    schedules = [row for row in written if "20,000 steps, the last fifth" in row["test"]]
+    assert [row["setting"] for row in schedules] == ["depth=2, width=125"], "its own schedule is told"
     assert {(row["quantity"], row["source"], row["counts"]) for row in written} == {
         ("mean_test_error", "PRINTED", False),
         ("mean_test_error_at_the_end", "LIMIT", True),

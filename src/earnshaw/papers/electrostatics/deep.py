@@ -72,9 +72,8 @@ def table2(how: Reproduction, item: Item) -> Iterator[Comparison]:
     widths = sorted({width for depth, width in sizes if depth == depths[-1]})
     for depth, width in sizes:
         ours, spread, setting = means[depth, width], errors[depth, width], f"depth={depth}, width={width}"
-        why = (
-            f"standard error {spread:.1g}; the paper's dimension, weights and steps are not known: trends are compared"
-        )
+        schedule = f"; {WIDEST_NOTE}" * (width == WIDEST)
+        why = f"standard error {spread:.1g}; the paper's inputs and loss are not known: trends are compared{schedule}"
         yield item.context(setting, "mean_test_error", ours, _printed(depth, width), Source.PRINTED, why)
         if depth == 2:
             yield _learnt(item, results[depth, width])
