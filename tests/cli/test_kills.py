@@ -19,7 +19,17 @@ STOPPED = {  # the exit status: an interpreter that is on its way out dies of th
     signal.SIGINT: {130, -signal.SIGINT},
     signal.SIGTERM: {143, -signal.SIGTERM},
 }
-SWEEP = ("sweep", "-k", "6", "--runs", "600", "--seed", "3", "--prove", "--json")  # three pieces, then two families
+SWEEP = (
+    "sweep",
+    "-k",
+    "6",
+    "--runs",
+    "600",
+    "--seed",
+    "3",
+    "--prove",
+    "--json",
+)  # three pieces, then the proof of a family
 OTHERS = {
     "several sizes": ("sweep", "-k", "5..7", "-n", "k", "--runs", "300", "--seed", "3", "--prove"),
     "conv": ("sweep", "--network", "conv", "-k", "4", "-p", "3", "--ratio", "0.5", "--runs", "600"),

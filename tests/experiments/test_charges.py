@@ -27,6 +27,14 @@ def test_every_critical_point_in_empty_space_has_a_way_down():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_electrons_that_are_moved_together_have_the_trace_of_a_clump(weight):
+    points = counts.saddles(2, 4, 0.25, 100, 0, regularisation=weight)
+    assert points.found >= 3
+    assert points.clump_error < 1e-9
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("degree", [3, 4, 5])
 def test_powers_end_at_the_teacher(degree):
     ends = counts.power_descent(degree, 64, 0)

@@ -6,7 +6,7 @@ import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Interrupted
-from earnshaw.experiments.dynamics import Integration, dynamics
+from earnshaw.experiments.dynamics import Integration, dynamics, energy_left
 from earnshaw.plots.charges import animate, energy_figure, trajectory_figure
 from earnshaw.problems.charges import ChargeLaw, Charges, random_start
 from earnshaw.store import read_json, read_npz
@@ -30,6 +30,21 @@ def test_one_electron_falls_into_one_proton_at_the_right_time():
     assert math.isclose(capture.time, (2.0**3 - 1e-9) / 3, rel_tol=1e-6)
     early = path.times < 2.6
     assert np.allclose(path.positions[early, 0, 2], (8 - 3 * path.times[early]) ** (1 / 3), rtol=1e-6)
+
+
+@pytest.mark.slow
+def test_under_coulombs_law_the_energy_goes_on_after_a_capture():
+    """It is that of the charges that are left, falls between captures, and is 0 when all have found a partner."""
+    charges, start = problem("coulomb")
+    path = dynamics(charges, start, HOW)
+    assert len(path.captures) == 3
+    assert np.isfinite(path.energies).all()
+    assert path.energies[-1] == 0
+    first = path.times < path.captures[0].time
+    np.testing.assert_allclose(energy_left(charges, path.positions[first], []), path.energies[first], rtol=1e-12)
+    at = np.array([capture.time for capture in path.captures])
+    within = np.searchsorted(at, path.times[1:], side="right") == np.searchsorted(at, path.times[:-1], side="right")
+    assert (np.diff(path.energies)[within] <= 1e-9).all()
 
 
 @pytest.mark.slow

@@ -213,11 +213,13 @@ def test_a_cone_tip_decides_the_decay():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("d", "variant"), [(3, Variant.T), (7, Variant.T), (7, Variant.B)])
+@pytest.mark.parametrize(
+    ("d", "variant"), [(3, Variant.T), (7, Variant.T), (7, Variant.B), (3, Variant.S), (7, Variant.S)]
+)
 def test_the_activation_realises_the_potential(d, variant):
     potential = AlmostYukawa(d, 1.0, 0.5, variant)
     activation = Realisation(potential)
-    assert abs(activation.norm() - 1) < 1e-4
+    assert abs(activation.norm() - 1) < 2e-4
     for r in (0.1, 0.45, 0.55, 1.5):
         assert abs(activation.convolved(r) - float(potential.value(jnp.array(r)))) < 1e-3
     for r in (0.2, 0.8):
@@ -227,8 +229,3 @@ def test_the_activation_realises_the_potential(d, variant):
     x, centre = np.array([[0.3] * d, [1.0] * d]), np.full(d, 0.1)
     undone = activation.activation(x, centre) / ((2 * math.pi) ** (d / 4) * np.exp((x**2).sum(1) / 4))
     assert np.allclose(undone, activation.radial(np.linalg.norm(x - centre, axis=1)))
-
-
-def test_the_activation_of_the_smooth_variant_is_refused():
-    with pytest.raises(InputError, match="cone tip"):
-        Realisation(AlmostYukawa(3, 1.0, 0.5, Variant.S))

@@ -56,6 +56,17 @@ PIECES = (
     ),
     Piece(
         "electrostatics",
+        "figure1",
+        "Deep students of tanh teachers",
+        "The same question for students trained on samples: with two layers they learn, slowly where they are wide. "
+        "Figure 1 of the paper.",
+        {
+            "figure1": "Mean test error of depth-2 students while they learn, by width; dashed: the error under which the paper's "
+            "fall. How ours were trained stands below: the paper leaves some of it open. As figure 1 of the paper, at fewer widths."
+        },
+    ),
+    Piece(
+        "electrostatics",
         "theorems",
         "Charges: electrons and protons",
         "A student is a system of charges. Where the potential is harmonic, no electron "

@@ -93,13 +93,22 @@ class Saddles:
 
     found: int  #: how many
     trace_error: float  #: the worst error of the trace, relative to :math:`-2(1 + \rho)\lambda a_i^2`
+    clump_error: float  #: the same for all electrons moved together, see :func:`saddles`
     curvature: np.ndarray  #: (found,) the least eigenvalues
 
 
 def saddles(
     electrons: int, protons: int, factor: float, count: int, seed: int, radius: float = 0.2, regularisation: float = 1.0
 ) -> Saddles:
-    """Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11)."""
+    r"""Look for critical points of G from starts between two protons, and measure the Hessian there (Theorem 11).
+
+    The trace of an electron's block is :math:`-2(1 + \rho)\lambda a_i^2`, with :math:`\rho` the regularisation. Electrons
+    that are moved together keep their distances: their forces on each other drop out, and the trace over the moves of all is
+
+    .. math:: -2\lambda\Big[\sum_{ij} a_i a_j \Phi(\theta_i, \theta_j) + \rho\sum_i a_i^2\Big],
+
+    for a clump at one place :math:`-2\lambda[(\sum a_i)^2 + \rho\sum a_i^2]`.
+    """
     d = 3
     electron = {"students": electrons, "regularisation": regularisation}
     places, landscape = instances(d, protons, factor, count, seed, radius, **electron)
@@ -119,8 +128,20 @@ def saddles(
     hessian = 2 * np.asarray(landscape.take(jnp.asarray(np.flatnonzero(found))).hessian(end.point[found]))
     traces = np.trace(_own_blocks(hessian, electrons)[..., :d, :d], axis1=2, axis2=3)
     expected = -2 * (1 + regularisation) * moving[found] ** 2
-    error = float(np.abs(traces / expected - 1).max()) if len(traces) else 0.0
-    return Saddles(len(traces), error, np.linalg.eigvalsh(hessian)[:, 0] if len(traces) else np.zeros(0))
+    if not len(traces):
+        return Saddles(0, 0.0, 0.0, np.zeros(0))
+    charges, distances = (
+        moving[found],
+        np.linalg.norm(positions[found][:, :, None] - positions[found][:, None], axis=-1),
+    )
+    pairs = np.asarray(AlmostYukawa(d, 1.0, radius).value(jnp.asarray(distances)))
+    energy = np.einsum("ni,nj,nij->n", charges, charges, pairs)
+    together = np.einsum("niaja->n", hessian.reshape(-1, electrons, d + 1, electrons, d + 1)[:, :, :d, :, :d])
+    clump = -2 * (energy + regularisation * (charges**2).sum(1))
+    error, clump_error = (
+        float(np.abs(measured / formula - 1).max()) for measured, formula in ((traces, expected), (together, clump))
+    )
+    return Saddles(len(traces), error, clump_error, np.linalg.eigvalsh(hessian)[:, 0])
 
 
 def coulomb_trace(dimension: int, count: int, seed: int) -> float:

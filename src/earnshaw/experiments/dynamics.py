@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import PairEnergy
-from earnshaw.landscapes.charges import charge_energy
+from earnshaw.landscapes.charges import charge_energy, law_potential
 from earnshaw.potentials.radial import Radial
 from earnshaw.problems import Charges
 from earnshaw.records import encode, pack, unpack
@@ -68,7 +68,8 @@ class Trajectory:
     problem: Charges
     times: np.ndarray  #: (T,), the captures' times included
     positions: np.ndarray  #: (T, n, d)
-    energies: np.ndarray  #: (T,), the loss L = 2 F along the way; NaN once a pair touches under an unbounded law
+    #: (T,), the loss L = 2 F along the way; under an unbounded law from a capture on that of the charges that are left
+    energies: np.ndarray
     captures: tuple[Capture, ...]  #: who reached whom, in order
     #: the largest force by other charges on an electron that sits on its proton, as a share of what holds it there (the
     #: slope of the cone); below 1 it stays
@@ -159,10 +160,37 @@ class Motion(Work):
             if not reached or end >= integration.until or len(captures) == electrons:
                 break
         moments, everywhere = np.concatenate(times), np.concatenate(path)
-        energies = 2 * np.asarray(landscape.value(jnp.asarray(everywhere)))
+        energies = 2 * np.array(landscape.value(jnp.asarray(everywhere)))
+        if not problem.law.bounded:
+            for index, capture in enumerate(captures):
+                later = moments >= capture.time
+                energies[later] = energy_left(problem, everywhere[later], captures[: index + 1])
         energies = np.where(np.isfinite(energies), energies, np.nan)
         worst = _worst_pull(landscape, moments, everywhere, captures)
         return pack(Trajectory(problem, moments, everywhere, energies, tuple(captures), worst))
+
+
+def energy_left(problem: Charges, positions: np.ndarray, captures: Sequence[Capture]) -> np.ndarray:
+    r"""Return the energy (T,) of the charges that are left when electrons have been captured, at positions (T, n, d).
+
+    .. math:: L = \sum_{i \ne j} q_i q_j \Phi(|x_i - x_j|),
+
+    over the free electrons, with their charges, and the protons, each with minus its charge and what it has captured. Under
+    an unbounded law a pair that touches has no finite energy; without it what is left has.
+    """
+    taken, site = [c.electron for c in captures], problem.proton_charges.copy()
+    moving = np.asarray(problem.electron_charges)
+    for c in captures:
+        site[c.proton] -= moving[c.electron]
+    free, full = np.setdiff1d(np.arange(problem.electrons), taken), np.abs(site) > 1e-12
+    protons = np.broadcast_to(problem.protons[full], (len(positions), full.sum(), problem.dimension))
+    places, charges = np.concatenate([positions[:, free], protons], 1), np.concatenate([moving[free], -site[full]])
+    first, second = np.triu_indices(len(charges), 1)
+    distance = np.linalg.norm(places[:, first] - places[:, second], axis=-1)
+    law = law_potential(problem.law, problem.dimension)
+    assert isinstance(law, Radial)
+    pairs = np.asarray(law.value(jnp.asarray(distance)))
+    return 2 * pairs @ (charges[first] * charges[second])
 
 
 def _finite(number: float) -> float | None:

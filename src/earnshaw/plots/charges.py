@@ -68,6 +68,9 @@ def energy_figure(trajectory: Trajectory, path: Path) -> None:
         for capture in trajectory.captures:
             axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
         axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
+        axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
+        if trajectory.captures and not trajectory.problem.law.bounded:
+            axes.set_xlabel("time (after a capture: the energy of the charges that are left)")
 
 
 def animate(
@@ -96,8 +99,7 @@ def animate(
         figure.text(0.685, 0.13, words, fontsize=9, color="0.3")
         energy = figure.add_axes((0.69, 0.57, 0.285, 0.32))
         energy.set(xlabel="distance travelled by all", xlim=(0, frames - 1), xticks=[], ylabel="loss")
-        finite = losses[np.isfinite(losses)]
-        energy.set_ylim(min(0.0, finite.min()) - 0.03 * np.ptp(finite), finite.max() + 0.05 * np.ptp(finite))
+        energy.set_ylim(*_limits(losses, problem.law.bounded))
         (curve,) = energy.plot([], [], color=COLOURS[0])
         place = "" if problem.dimension == 2 else f", d = {problem.dimension}, drawn in a plane"
         axes.set_title(f"{problem.law.name} charges{place}", fontsize=10, loc="left")
@@ -112,6 +114,14 @@ def animate(
             energy.set_title(words, fontsize=10, loc="left")
 
         write_movie(figure, draw, frames, path, still, progress=progress)
+
+
+def _limits(losses: np.ndarray, bounded: bool) -> tuple[float, float]:
+    """Return the limits of an axis of losses; under an unbounded law without the dives of pairs that are about to touch."""
+    finite = losses[np.isfinite(losses)]
+    low, high = min(0.0, finite.min()) if bounded else np.quantile(finite, 0.03), finite.max()
+    room = 0.05 * max(high - low, 1e-12)
+    return float(low - room), float(high + room)
 
 
 def _fill(axes: Axes, shape: float) -> None:

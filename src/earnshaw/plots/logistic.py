@@ -40,7 +40,7 @@ def rho_figure(scale: ArrayLike, curves: Mapping[str, ArrayLike], checked: Mappi
 def success_figure(curves: Sequence[Curve], title: str, path: Path) -> None:
     """Draw the percentage of data sets on which all starts end at one point, against the sample size."""
     with figure(path) as (_, axes):
-        draw_curves(axes, curves, apart=0.01 * max(max(curve.at) for curve in curves))
+        draw_curves(axes, curves)
         axes.set(xlabel="samples n", ylabel="data sets (%)", title=title, ylim=(-3, 105), xlim=(0, None))
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 

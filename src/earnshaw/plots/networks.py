@@ -14,8 +14,6 @@ from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, SPURIOUS, canvas
 if TYPE_CHECKING:
     from earnshaw.experiments.convnet import Trajectory
 
-DEPTHS = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))  # the lines of the printed errors, one a depth
-
 
 def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, path: Path) -> None:
     """Draw the losses of the first so many runs on a log scale, one of each fate in bold, as in figure 1b."""
@@ -77,32 +75,50 @@ def probability_figure(shares: Curve, references: Mapping[float, float], limit: 
         axes.axvline(limit, color=SPURIOUS, linewidth=1.2, linestyle="--")
         text = "from here on\nthere is no\nspurious\nminimum"
         axes.annotate(text, (limit, 30), xytext=(5, 0), textcoords="offset points", color=SPURIOUS, fontsize=9)
-        axes.set(xlabel=r"size of the second layer's start over the teacher's, $S/|a^*|$", title=title)
+        axes.set(xlabel=r"sum of the teacher's output weights over their norm, $S/|a^*|$", title=title)
         axes.set(ylabel="runs at the spurious minimum (%)", xlim=(0, max(*shares.at, limit * 1.16)), ylim=(-1, 60))
         axes.legend()
 
 
 def width_figure(ours: Sequence[Curve], printed: Sequence[Curve], note: str, path: Path) -> None:
-    """Draw the test error over the width, by depth: ours in colours, how they were trained below, the printed in black."""
-    with figure(path, width=7.4, height=4.6) as (_, axes):
+    """Draw the test error over the width, one colour a depth: ours filled, how they were trained below, the printed hollow."""
+    with figure(path, width=7.4, height=4.8) as (_, axes):
         draw_curves(axes, ours)
-        for curve, style in zip(printed, DEPTHS, strict=False):
-            look: dict[str, Any] = {"color": PAPER_COLOUR, "linestyle": style, "linewidth": 1, "markersize": 4}
-            axes.plot(curve.at, curve.value, "D", label=curve.label, **look)
-        axes.set(xlabel=f"width\n{note}", ylabel="mean squared test error", xscale="log")
+        for curve, colour in zip(printed, COLOURS, strict=False):
+            axes.plot(curve.at, curve.value, "D--", color=colour, linewidth=1, markersize=5, fillstyle="none")
+        axes.plot([], [], "D--", color=PAPER_COLOUR, linewidth=1, markersize=5, fillstyle="none", label="printed")
+        axes.set(xlabel=f"width\n{note}", ylabel="mean squared test error", xscale="log", yscale="log")
         axes.set_title("Students of deep tanh teachers")
         ticks = sorted({int(width) for curve in (*ours, *printed) for width in curve.at})
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8)
+        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
 
 
-def training_figure(curves: Sequence[Curve], limit: float, path: Path) -> None:
-    """Draw test errors over the steps of training, and a black line at the printed limit."""
-    with figure(path) as (_, axes):
+def error_table(depths: Sequence[int], widths: Sequence[int], errors: np.ndarray, note: str, path: Path) -> None:
+    """Draw errors (2, depths, widths), ours above the printed one in each cell, with the ratio as its colour."""
+    ours, printed = errors
+    with figure(path, width=2.6 + 1.25 * len(widths), height=2.0 + 0.55 * len(depths)) as (whole, axes):
+        image = axes.imshow(np.log10(ours / printed), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
+        for (row, column), value in np.ndenumerate(ours):
+            if np.isfinite(value):
+                dark = abs(np.log10(value / printed[row, column])) > 0.6
+                text = f"{value:.4f}\n({printed[row, column]:.4f})"
+                axes.text(column, row, text, ha="center", va="center", fontsize=8, color="white" if dark else "black")
+        axes.grid(visible=False)
+        axes.set_xticks(range(len(widths)), [str(width) for width in widths])
+        axes.set_yticks(range(len(depths)), [str(depth) for depth in depths])
+        axes.set(xlabel=f"width\n{note}", ylabel="depth", title="Mean test error: ours (printed)")
+        bar = whole.colorbar(image, ax=axes, shrink=0.9, label="ours over printed", ticks=[-1, -0.5, 0, 0.5, 1])
+        bar.ax.set_yticklabels(["1/10", "1/3", "1", "3", "10"])
+
+
+def training_figure(curves: Sequence[Curve], limit: float, note: str, path: Path) -> None:
+    """Draw test errors over the steps of training, how it was done below, and a black line at the printed limit."""
+    with figure(path, height=4.5) as (_, axes):
         for curve in curves:
             axes.plot(curve.at, curve.value, label=curve.label)
         axes.axhline(limit, color=PAPER_COLOUR, linestyle="--", linewidth=1, label=f"printed: under {limit:g}")
-        axes.set(yscale="log", xlabel="steps", ylabel="mean squared test error")
+        axes.set(yscale="log", xlabel=f"steps\n{note}", ylabel="mean squared test error")
         axes.set_title("Depth 2: students of tanh teachers")
         axes.legend()

@@ -91,6 +91,17 @@ class Transform:
         m = (self.potential.dimension - 1) // 2
         return root ** -(2 * m + 1) * 2 * (2 * math.pi) ** m * integral / (1 + w**2)
 
+    def root(self, frequency: Array) -> Array:
+        r"""Return a square root of the transform, the one whose inverse transform decays: of the squares of variant S that
+        of the ball's transform, which changes its sign, and the positive one of the others."""
+        positive = np.sqrt(np.maximum(self(frequency), 0.0))
+        if self.potential.variant is not Variant.S:
+            return positive
+        from scipy.special import spherical_jn
+
+        m, half = (self.potential.dimension - 1) // 2, 0.5 * self.potential.radius
+        return np.where(spherical_jn(m, half * np.abs(frequency)) < 0, -positive, positive)
+
     def _by_parts(self, w: Array) -> Array:
         edge = float(self.potential.edge)
         if self.potential.variant is Variant.S:  # the square of one ball's transform, which keeps its double zeros

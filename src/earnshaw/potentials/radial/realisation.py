@@ -11,8 +11,7 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from numpy.typing import NDArray
 
-from earnshaw.errors import InputError
-from earnshaw.potentials.radial.almost_yukawa import AlmostYukawa, Variant
+from earnshaw.potentials.radial.almost_yukawa import AlmostYukawa
 from earnshaw.potentials.radial.fourier import Transform
 
 Array = NDArray[np.float64]
@@ -25,9 +24,10 @@ class Realisation:
     .. math:: s = \mathfrak F^{-1}\sqrt{\mathfrak F\Phi}, \qquad \int s^2 = \Phi(0) = 1, \qquad
         E_x[\sigma(x, \theta)\sigma(x, w)] = (s * s)(\theta - w) = \Phi(\theta - w) .
 
-    A cone tip of Phi makes s as singular as :math:`r^{-(d-1)/2}` at 0. So the Bessel potential with transform
-    :math:`C(\omega^2 + \kappa^2)^{-(d+1)/4}` is taken out first, with C and kappa from the transform's decay; the rest
-    decays fast enough for the trapezoidal rule. Everything is kept as :math:`u(r) = r^{(d-1)/2} s(r)`, which is bounded,
+    A cone tip of Phi (variants T and B) makes s as singular as :math:`r^{-(d-1)/2}` at 0. So the Bessel potential with
+    transform :math:`C(\omega^2 + \kappa^2)^{-(d+1)/4}` is taken out first, with C and kappa from the transform's decay; the rest
+    decays fast enough for the trapezoidal rule. Without a tip (variant S) the transform is a square over
+    :math:`\lambda + \omega^2`; its root is that of a ball's indicator and decays by itself. Everything is kept as :math:`u(r) = r^{(d-1)/2} s(r)`, which is bounded,
     on a grid up to ``reach``; s decays exponentially.
 
     Reference: Panigrahy et al. (2018), Theorem 3.
@@ -37,11 +37,6 @@ class Realisation:
     reach: float = 40.0
     cutoff: float = 1500.0
     spacing: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Refuse what the formula of the singular part does not cover."""
-        if self.potential.variant is Variant.S:
-            raise InputError("the activation is computed for the variants T and B, which have a cone tip; not for S")
 
     @cached_property
     def grid(self) -> Array:
@@ -64,8 +59,7 @@ class Realisation:
         amplitude, bend = transform.decay
         kappa2 = 2 * bend / (d + 1) if bend > 0 else self.potential.radius**-2
         w = np.arange(0.0, self.cutoff / self.potential.radius, self.spacing)
-        root = np.sqrt(np.maximum(transform(w), 0.0))
-        rest = root - math.sqrt(amplitude) * (w**2 + kappa2) ** (-(d + 1) / 4)
+        rest = transform.root(w) - math.sqrt(amplitude) * (w**2 + kappa2) ** (-(d + 1) / 4)
         weight = rest * w**m * self.spacing
         weight[-1] *= 0.5
         u = np.array([weight @ (w * r * spherical_jn(m - 1, w * r)) for r in self.grid])
