@@ -1,7 +1,8 @@
-"""Symmetry: which points of a landscape are one and the same, and how often each was reached."""
+"""Symmetry: which points of a landscape are one and the same, how often each was reached, and what many equal entries save."""
 
 from earnshaw.symmetry.families import Family, FamilyRecord, families, pack, unpack
+from earnshaw.symmetry.patterns import Block, Pattern
 from earnshaw.symmetry.permutations import Alignment, Automorphisms, align, automorphisms, canonical
 
 __all__ = ["Alignment", "Automorphisms", "align", "automorphisms", "canonical"]
-__all__ += ["Family", "FamilyRecord", "families", "pack", "unpack"]
+__all__ += ["Block", "Family", "FamilyRecord", "Pattern", "families", "pack", "unpack"]
