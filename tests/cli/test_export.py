@@ -119,6 +119,8 @@ def test_a_convolutional_sweep_has_a_page_too(place):
     result = CliRunner().invoke(app, ["report", str(place / "conv")])
     assert result.exit_code == 0
     page = (place / "conv" / "report.html").read_text()
-    assert "random-convnet/relu" in page
-    assert "8 runs from random starts" in page
-    assert "earnshaw prove" not in page, "there are no proofs about random teachers"
+    assert "convolutional with weight normalisation" in page
+    assert "8 runs. Network" in page
+    assert "--prove" not in page, "there are no proofs about random teachers"
+    assert CliRunner().invoke(app, ["report", str(place / "two")]).exit_code == 0
+    assert f"--out {place / 'two'} --prove" in (place / "two" / "report.html").read_text()

@@ -91,3 +91,10 @@ def test_all_papers_have_no_item_in_common():
     done = reproduce("all", "table1")
     assert done.exit_code == 2
     assert "all papers have no table1 in common; leave the item out, or name the paper" in done.stderr
+
+
+@pytest.mark.parametrize("words", [("spurious", "table1"), ("logistic", "starts"), ("all",)])
+def test_no_runs_give_no_numbers(words, tmp_path):
+    done = reproduce(*words, "--runs", "0", "--out", str(tmp_path))
+    assert done.exit_code == 2
+    assert done.stderr.strip().endswith("error: 0 runs were asked for; use at least 1")

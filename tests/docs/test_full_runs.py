@@ -38,3 +38,14 @@ def test_what_disagrees_is_explained_and_on_the_page():
     for row in failed:
         assert row["erratum"] in {erratum.place for erratum in ERRATA if erratum.paper == row["paper"]}
         assert f"{row['setting']}: {row['quantity']} {row['ours']:.4g} beside {row['reference']:g}" in PAGE
+
+
+def test_the_arenas_table_is_its_record():
+    table = (DOCS / "optimizers.md").read_text()
+    lines = [json.loads(line) for line in (DOCS / "records" / "arena.jsonl").read_text().splitlines()]
+    assert len(lines) == 8
+    for line in lines:
+        name, percent = line["optimizer"], f"{line['global_percent']:.1f}%"
+        (row,) = (row.split() for row in table.splitlines() if row.split()[:2] == [name, percent])
+        assert [int(row[3]), int(row[4])] == [int(line["median_steps"]), int(line["median_gradients"])]
+        assert f"{line['agrees_percent']:.1f}%" in row

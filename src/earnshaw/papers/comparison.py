@@ -16,6 +16,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from earnshaw.errors import InputError
+
 Z_LIMIT = 3.5  # standard deviations that two samples may be apart: of 100 true numbers, one fails in one case of twenty
 NOTICED_POINTS = 25.0  # percentage points: the error of a percentage that a test must notice to be counted
 NOTICED_SHARE = 0.5  # of the reference: the same for other numbers
@@ -284,6 +286,11 @@ class Reproduction:
     quick: bool = False
     workers: int | None = None
     progress: Callable[[float, str], None] = lambda share, what: None
+
+    def __post_init__(self) -> None:
+        """Refuse a number of runs that gives no number."""
+        if self.runs is not None and self.runs < 1:
+            raise InputError(f"{self.runs} runs were asked for; use at least 1")
 
     def count(self, full: int, quick: int) -> int:
         """Return the number of runs: the one asked for, or this item's own."""

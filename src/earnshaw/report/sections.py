@@ -45,13 +45,13 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     lead = f"{total:,} runs. {described(plan) if plan else _named(results)} Where did they end, how often, and what of it is proved?"
     provable = all(map(_provable, results))
     typed = quoted(str(folder))
-    prove = f"earnshaw prove {typed} --out {quoted(str(folder / 'certificates'))}\n" * provable
-    made = "".join(f"{line}\n" for line in (commands(plan, folder) if plan else [])[:SHOWN_COMMANDS])
+    prove = " --prove" * provable
+    made = "".join(f"{line}{prove}\n" for line in (commands(plan, folder) if plan else [])[:SHOWN_COMMANDS])
     words = Text(
         f"{'The same command finds' if made else 'The program that made it finds'} the results in the folder, and computes only "
         "what is not there."
     )
-    code = Code(f"{made}earnshaw runs show {typed}\n{prove}earnshaw report {typed}")
+    code = Code(f"{made}earnshaw runs show {typed}\nearnshaw report {typed}")
     again = Section("Run it again", [words, code])
     sections = [*sweep_sections(results, out, check=check), again]
     return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
