@@ -140,7 +140,7 @@ def test_the_engine_hears_a_signal_that_is_swallowed():
         signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("words", [("check", CERTIFICATE, "--json"), ("explain", CERTIFICATE)])
+@pytest.mark.parametrize("words", [("check", CERTIFICATE, "--json"), ("explain", CERTIFICATE), ("sweep", "--help")])
 def test_output_that_nobody_reads(place, words):
     ours, theirs = os.pipe()
     os.close(ours)

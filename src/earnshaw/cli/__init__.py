@@ -28,11 +28,16 @@ def _run() -> None:
     from earnshaw.cli.app import app
     from earnshaw.cli.console import BAD_USAGE, CLOSED, note
 
+    stdout = sys.stdout
     try:
         try:
             app()
         finally:
             sys.stdout.flush()
+    except SystemExit:
+        if sys.stdout is not stdout:  # while it showed help, Typer met a closed pipe and took the output away
+            sys.exit(CLOSED)
+        raise
     except OSError as error:
         if error.filename is not None:
             raise
