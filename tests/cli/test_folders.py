@@ -146,10 +146,10 @@ def test_a_folder_that_says_where_it_stands(place):
 @pytest.mark.parametrize(
     ("kind", "said", "unsaid"),
     [
-        ("two-layer", ["k teacher neurons, n student", "not tried", "earnshaw prove"], ["converged", "What is proved"]),
+        ("two-layer", ["k teacher neurons, n student", "not tried", "--prove"], ["converged", "What is proved"]),
         ("proved", ["proved minimum", "differ only by a symmetry", ">the folder certificates</a>"], ["not tried"]),
-        ("conv", ["filters of p entries, k patches"], ["student neurons", "-0.0000", "not tried", "earnshaw prove"]),
-        ("erf", ["a run that ended at one <em>converged</em>", "2 converged"], ["not tried", "earnshaw prove"]),
+        ("conv", ["filters of p entries, k patches"], ["student neurons", "-0.0000", "not tried", "--prove"]),
+        ("erf", ["a run that ended at one <em>converged</em>", "2 converged"], ["not tried", "--prove"]),
         ("arena", ["gd:0.1</td>", "gd:0.05</td>"], ["filters"]),
     ],
 )
