@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 # A file to a process, in the order of tests/conftest.py: the longest first.
-TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 25
 
 .PHONY: demo test test-fast nightly bench docs lint clean
 

@@ -19,7 +19,7 @@ WORDS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "scene",
-    [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("histogram", "saddle")), "electrons", "overview"],
+    [*(pytest.param(name, marks=pytest.mark.nightly) for name in ("electrons", "histogram", "saddle")), "overview"],
 )
 def test_the_quick_form(scene, tmp_path):
     done = CliRunner().invoke(app, ["animate", scene, "--quick", "--out", str(tmp_path)])

@@ -62,7 +62,13 @@ def figures(notebook: nbformat.NotebookNode) -> list[bool]:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")  # the client's own, about event loops
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.nightly] * (place > 0))
+        for place, path in enumerate(NOTEBOOKS)
+    ],
+)
 def test_a_notebook_runs_and_prints_what_is_stored(path, tmp_path):
     stored, fresh = nbformat.read(path, as_version=4), executed(path, str(tmp_path))
     assert all(map(same, printed(stored), printed(fresh))), printed(fresh)

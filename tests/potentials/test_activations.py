@@ -277,7 +277,11 @@ def test_derivatives_against_differences_at_many_digits(name):
     "name",
     [
         "gelu",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in EVERY if n not in ("gelu", "leaky:-0.5")),
+        *(
+            pytest.param(n, marks=[pytest.mark.slow] + [pytest.mark.nightly] * (n in ("softplus", "unit-tanh")))
+            for n in EVERY
+            if n not in ("gelu", "leaky:-0.5")
+        ),
     ],
 )
 def test_derivatives_against_automatic_differentiation(name):

@@ -79,10 +79,18 @@ def ended(name):
 
 
 NAMES = ("adam:0.01", "newton-tr")
-SLOW = ("momentum:0.05:0.9", "flow", "lbfgs", "perturbed-gd", "stochastic:0.1:64")
+SLOW = ("flow", "lbfgs")
+NIGHTLY = ("momentum:0.05:0.9", "perturbed-gd", "stochastic:0.1:64")
 
 
-@pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW),
+        *(pytest.param(name, marks=[pytest.mark.slow, pytest.mark.nightly]) for name in NIGHTLY),
+    ],
+)
 def test_every_run_is_decided_and_every_end_is_what_it_is_called(name):
     runs = ended(name)
     assert set(runs.outcomes) <= {"GLOBAL", "SPURIOUS"}
