@@ -151,7 +151,7 @@ def test_a_missing_extra_is_said_with_the_line_that_installs_it(monkeypatch):
 
 def test_the_doctor_knows_the_extras_and_their_lines(monkeypatch):
     extras = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(doctor.EXTRAS) == set(extras) - {"dev"}
+    assert set(doctor.EXTRAS) == set(extras) - {"dev", "browser"}, "those two are for developers"
     for extra, (package, _) in doctor.EXTRAS.items():
         assert any(line.startswith(package) for line in extras[extra])
     monkeypatch.setattr(doctor, "_version", lambda name: None if name == "pyarrow" else "1")
