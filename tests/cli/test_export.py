@@ -113,6 +113,11 @@ def test_families_and_what_is_proved_of_them_are_columns(tmp_path):
     first, second = csv.DictReader(io.StringIO(printed))
     assert (first["outcome"], first["family"], first["proved"]) == ("GLOBAL", "-1", "")
     assert (second["outcome"], second["family"], second["proved"]) == ("SPURIOUS", "0", "PROVED_MINIMUM")
+    (certificate,) = (tmp_path / "run" / "certificates").glob("*-minimum.json")
+    certificate.unlink()
+    code, printed, said = export(tmp_path / "run")
+    assert (code, printed) == (2, "")
+    assert f"{certificate} is missing" in said
 
 
 def test_a_convolutional_sweep_has_a_page_too(place):

@@ -79,10 +79,8 @@ class Estimate:
 
 def estimate(problem: Logistic, distance: float = 0.1) -> Estimate:
     """Descend from one point at this relative distance from the truth to the minimiser, with Newton's finish."""
-    start, rows = (
-        starts_around(problem.weights, distance, problem.seed, np.arange(1)),
-        replace(draw(problem), threads=1),
-    )
+    start = starts_around(problem.weights, distance, problem.seed, np.arange(1))
+    rows = replace(draw(problem), threads=1)
     # So near the minimiser twenty steps do: two hundred lead to the same points, to 1e-11, and take three times as long.
     (end,) = _minimisers(problem, rows, 20, start)
     expected = asymptotic_error(problem, rows) / float(np.linalg.norm(problem.weights))

@@ -22,7 +22,7 @@ from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinishe
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
-from earnshaw.store import RunFolder, read_manifest
+from earnshaw.store import RunFolder, read_manifest, sealed_certificates
 from earnshaw.symmetry import Family, unpack
 
 
@@ -48,7 +48,13 @@ class SweepResult(Done):
         return unpack(self.summary.families, self.arrays)
 
     def table(self) -> dict[str, np.ndarray]:
-        """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, verdict on it, and numbers."""
+        """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, verdict on it, and numbers.
+
+        A verdict whose certificate is missing or changed is not repeated: :class:`InputError` says which it is.
+        """
+        if isinstance(self.files, Path):
+            for fault in filter(None, sealed_certificates(self.files.parent, self.name).values()):
+                raise InputError(fault)
         columns, family = columns_of(self.summary.sizes, self.arrays), self.arrays["family"]
         verdicts = [row["verdict"] for row in (self.proofs or {}).get("families", [])]
         proved = [verdicts[index] if 0 <= index < len(verdicts) else None for index in family]
