@@ -267,6 +267,7 @@ def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
     assert list(row) == [
         "source",
         "index",
+        "family",
         "n",
         "k",
         "d",

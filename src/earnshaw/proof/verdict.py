@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate, path_of
-from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, PatternPoint
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.threads import one_blas_thread
 
@@ -57,17 +57,19 @@ class Proof:
     claim : what is proved, in numbers; None when nothing is.
     certificates : by kind, the verdict's own first.
     seconds : how long it took.
+    family : the name of the family that the point belongs to; None where it is not known.
     """
 
     verdict: Verdict
     reason: str
     network: str
     sizes: Mapping[str, Any]
-    point: DensePoint | None = None
+    point: DensePoint | PatternPoint | None = None
     claim: Claim | None = None
     certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     moved: float = 0.0
     seconds: float = 0.0
+    family: str | None = None
 
     @classmethod
     def undecided(cls, problem: Problem, reason: str, center: np.ndarray | None = None, moved: float = 0.0) -> Proof:
@@ -106,6 +108,7 @@ class Proof:
         return {
             "source": source,
             "index": index,
+            **({"family": self.family} if self.network == "two-layer" else {}),
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
@@ -120,10 +123,12 @@ class Proof:
         Weights that equal a point of the basin up to a symmetry of the problem count only after that symmetry has been
         applied to them: permute neurons (and coordinates, where the teacher allows it) first.
         """
-        claim = self.claim
+        claim, point = self.claim, self.point
         if not isinstance(claim, MinimumClaim) or claim.basin_radius is None or claim.step_lt is None:
             return False
-        return 0 < step < claim.step_lt and self.point is not None and self.point.is_within(claim.basin_radius, weights)
+        return (
+            0 < step < claim.step_lt and isinstance(point, DensePoint) and point.is_within(claim.basin_radius, weights)
+        )
 
 
 @dataclass(frozen=True)
