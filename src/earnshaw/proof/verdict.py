@@ -115,10 +115,10 @@ class Proof:
         return {
             "source": source,
             "index": index,
-            "family": self.family,
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
+            "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
