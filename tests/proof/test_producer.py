@@ -267,12 +267,12 @@ def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
     assert list(row) == [
         "source",
         "index",
-        "family",
         "n",
         "k",
         "d",
         "verdict",
         "reason",
+        "family",
         "lambda_min_ge",
         "objective_ge",
         "enclosure_radius",

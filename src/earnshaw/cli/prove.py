@@ -81,7 +81,8 @@ def prove(
             if as_json:
                 json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                say(f"{bold(stem)}  {proof.verdict.name}", markup=True)
+                named = f"  {proof.family}" if proof.family else ""
+                say(f"{bold(stem)}  {proof.verdict.name}{named}", markup=True)
                 say(f"    {proof.words}")
             progress(len(proofs) / max(len(points), 1), stem)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
@@ -57,7 +57,7 @@ class Proof:
     claim : what is proved, in numbers; None when nothing is.
     certificates : by kind, the verdict's own first.
     seconds : how long it took.
-    family : the name of the family that the point belongs to; None where it is not known.
+    family : what the point's family is called by its symmetry; None where nobody said it. It is no part of the claim.
     """
 
     verdict: Verdict
@@ -76,6 +76,13 @@ class Proof:
         """Return the end of an attempt that proved nothing."""
         point = None if center is None else DensePoint(center)
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
+
+    def named(self, family: str | None) -> Proof:
+        """Return the proof with the name of its family, as a remark in its certificates too."""
+        if family is None:
+            return self
+        certificates = {kind: item.remarked(family=family) for kind, item in self.certificates.items()}
+        return replace(self, family=family, certificates=certificates)
 
     @property
     def words(self) -> str:
@@ -108,10 +115,10 @@ class Proof:
         return {
             "source": source,
             "index": index,
-            **({"family": self.family} if self.network == "two-layer" else {}),
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
+            "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
