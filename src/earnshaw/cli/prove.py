@@ -87,7 +87,8 @@ def prove(
             if as_json:
                 json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                say(f"{bold(stem)}  {proof.verdict.name}", markup=True)
+                named = f"  {proof.family}" if proof.family else ""
+                say(f"{bold(stem)}  {proof.verdict.name}{named}", markup=True)
                 say(f"    {proof.words}")
                 if every_n and "every_n" not in proof.certificates and proof.main is not None:
                     say(f"    {proof.reason}")

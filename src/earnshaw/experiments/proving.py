@@ -20,7 +20,7 @@ from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Certificate, Proof, Verdict, prove_pairs
 from earnshaw.store import RunFolder, digest, read_manifest, read_npz
 from earnshaw.store.folder import file_digest
-from earnshaw.symmetry import Family, align
+from earnshaw.symmetry import Family, align, label
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,17 @@ def prove_targets(
     reported: Callable[[Target, Proof], None] = lambda t, p: None,
     every_n: bool = False,
 ) -> list[Proof]:
-    """Prove points in order; call ``reported`` as each proof comes. ``every_n`` asks for minima with every larger n, too."""
+    """Prove points in order and name their families; call ``reported`` as each proof comes.
+
+    ``every_n`` asks for minima with every larger number of neurons, too.
+    """
     proofs = []
     pairs = ((point.problem, point.weights) for point in points)
     options = ({} if precision is None else {"precision": precision}) | ({"every_n": True} if every_n else {})
     for point, proof in zip(points, prove_pairs(pairs, workers=workers, **options), strict=True):
-        reported(point, proof)
-        proofs.append(proof)
+        named = None if proof.point is None else label(point.problem, proof.point.weights)
+        proofs.append(proof.named(named))
+        reported(point, proofs[-1])
     return proofs
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
@@ -60,6 +60,7 @@ class Proof:
     certificates : by kind, the verdict's own first.
     splitting : for a minimum of a ReLU network, what splitting each kind of its neurons does (floating point).
     seconds : how long it took.
+    family : what the point's family is called by its symmetry; None where nobody said it. It is no part of the claim.
     """
 
     verdict: Verdict
@@ -72,12 +73,20 @@ class Proof:
     moved: float = 0.0
     seconds: float = 0.0
     splitting: tuple[Splitting, ...] = ()
+    family: str | None = None
 
     @classmethod
     def undecided(cls, problem: Problem, reason: str, center: np.ndarray | None = None, moved: float = 0.0) -> Proof:
         """Return the end of an attempt that proved nothing."""
         point = None if center is None else DensePoint(center)
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
+
+    def named(self, family: str | None) -> Proof:
+        """Return the proof with the name of its family, as a remark in its certificates too."""
+        if family is None:
+            return self
+        certificates = {kind: item.remarked(family=family) for kind, item in self.certificates.items()}
+        return replace(self, family=family, certificates=certificates)
 
     @property
     def words(self) -> str:
@@ -113,6 +122,7 @@ class Proof:
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
+            "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
             **({"splitting": [row.to_json() for row in self.splitting]} if self.network == "two-layer" else {}),
             "seconds": self.seconds,

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -30,6 +30,11 @@ from earnshaw.errors import InputError
 from earnshaw.numerics import compiled
 
 Array = NDArray[np.float64]
+
+
+def product_name(sizes: Iterable[int]) -> str:
+    """Return the name of a product of symmetric groups, larger factors first, trivial ones left out."""
+    return " x ".join(f"S_{size}" for size in sorted(sizes, reverse=True) if size > 1) or "trivial"
 
 
 class Entry(NamedTuple):
@@ -68,7 +73,7 @@ class Pattern:
     @property
     def name(self) -> str:
         """The group, larger factors first: S_17 x S_2; trivial ones are left out."""
-        return " x ".join(f"S_{q}" for q in sorted(self.sizes, reverse=True) if q > 1) or "trivial"
+        return product_name(self.sizes)
 
     @property
     def neurons(self) -> int:
