@@ -280,6 +280,9 @@ def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
         "basin_radius",
         "teacher_radius",
         "every_dimension",
+        "split_neuron",
+        "split_ge",
+        "splitting",
         "seconds",
         "certificate",
     ]

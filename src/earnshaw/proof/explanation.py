@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.splitting import splitting, splitting_words
 from earnshaw.proof.trusted import Rejected, blocks_claims, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
@@ -122,7 +126,47 @@ def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, s
         rf"\mathbb{{R}}^{{{n} \times {d}}}$ its center, padded with zeros to dimension {_where(document, d)}, and let"
         "\n" + _loss(n, k)
     )
-    return _point(document, words, latex, low, high)
+    words, latex = _point(document, words, latex, low, high)
+    if document.kind == "saddle":
+        return words, latex
+    if document.kind == "basin":
+        words += (
+            f" Moreover, exact gradient descent with any fixed step below {low('basin.step_lt')} that starts within "
+            f"{low('basin.radius')} of the center converges to this minimum: on the way the eigenvalues of the Hessian stay "
+            f"between {low('basin.mu_ge')} and {high('basin.smoothness_le')}."
+        )
+        latex += (
+            rf" If $\|W - W_0\| \le {low('basin.radius')}$ and $0 < \eta < {low('basin.step_lt')}$, the iterates of $W "
+            r"\mapsto W - \eta \nabla F(W)$ converge to $W^*$, and each step multiplies the distance to it by at most "
+            rf"$\max(1 - {low('basin.mu_ge')}\,\eta,\ {high('basin.smoothness_le')}\,\eta - 1)$."
+        )
+    if document.kind == "every_n":
+        neuron = document.real("every_n.neuron")
+        words += (
+            f" Moreover, for every n' >= {n} F has local minima with n' neurons and the same value: replace neuron {neuron} "
+            f"(from 0) of the minimum by parallel parts of it, in any proportion. None of them is strict beyond n' = {n}. The proof "
+            "rests on two bounds at the minimum, for the neuron's block of the Hessian minus I/2: at least "
+            f"{low('every_n.delta')} across the neuron, and at least {low('every_n.delta_ext')} in each further dimension."
+        )
+        latex += (
+            rf" Moreover, let $n' \ge {n}$, $p = n' - {n} + 1$, and let $s_1, \dots, s_p > 0$ have the sum 1. The network of $n'$ "
+            rf"neurons in which $w^*_i$, $i = {neuron}$ (from 0), is replaced by $s_1 w^*_i, \dots, s_p w^*_i$ is a spurious local "
+            rf"minimum with the same value: $\nabla^2 F_{{ii}}(W^*) - \frac12 I \succeq {low('every_n.delta')}\, I$ on the complement "
+            rf"of $w^*_i$ in $\mathbb{{R}}^{{{d}}}$, and at least ${low('every_n.delta_ext')}$ in each further dimension."
+        )
+    if document.kind == "robust":
+        words += (
+            f" Moreover, for every teacher whose neurons each lie within {low('robust.delta')} of the given ones, F has "
+            f"a strict spurious minimum with F at least {low('robust.F_ge')} within {high('robust.R_enclosure')} of the same "
+            f"center, and no other critical point within {low('robust.R_enclosure')}."
+        )
+        latex += (
+            rf" For every $V'$ with $\|v'_j - v_j\| \le {low('robust.delta')}$ for all $j$, the function $F$ of $V'$ has "
+            rf"a strict local minimum with $\|W - W_0\| \le {high('robust.R_enclosure')}$ and value at least "
+            rf"${low('robust.F_ge')} > 0$, and no other critical point with $\|W - W_0\| \le {low('robust.R_enclosure')}$."
+        )
+    rows = splitting(TwoLayer(np.array(document.target), students=n), document.center)
+    return f"{words} {splitting_words(rows)}", latex
 
 
 def _point(document: reading.Numbers, words: str, latex: str, low: Number, high: Number) -> tuple[str, str]:
@@ -153,28 +197,6 @@ def _point(document: reading.Numbers, words: str, latex: str, low: Number, high:
         rf"$W$ with $\|W - W_0\| \le {low('R_unique')}$. It satisfies $\nabla^2 F(W^*) \succeq {low('claims.mu_ge')}\, I$ and $F(W^*) \ge "
         rf"{low('claims.F_ge')} > 0 = \min F$: it is a strict spurious local minimum."
     )
-    if document.kind == "basin":
-        words += (
-            f" Moreover, exact gradient descent with any fixed step below {low('basin.step_lt')} that starts within "
-            f"{low('basin.radius')} of the center converges to this minimum: on the way the eigenvalues of the Hessian stay "
-            f"between {low('basin.mu_ge')} and {high('basin.smoothness_le')}."
-        )
-        latex += (
-            rf" If $\|W - W_0\| \le {low('basin.radius')}$ and $0 < \eta < {low('basin.step_lt')}$, the iterates of $W "
-            r"\mapsto W - \eta \nabla F(W)$ converge to $W^*$, and each step multiplies the distance to it by at most "
-            rf"$\max(1 - {low('basin.mu_ge')}\,\eta,\ {high('basin.smoothness_le')}\,\eta - 1)$."
-        )
-    if document.kind == "robust":
-        words += (
-            f" Moreover, for every teacher whose neurons each lie within {low('robust.delta')} of the given ones, F has "
-            f"a strict spurious minimum with F at least {low('robust.F_ge')} within {high('robust.R_enclosure')} of the same "
-            f"center, and no other critical point within {low('robust.R_enclosure')}."
-        )
-        latex += (
-            rf" For every $V'$ with $\|v'_j - v_j\| \le {low('robust.delta')}$ for all $j$, the function $F$ of $V'$ has "
-            rf"a strict local minimum with $\|W - W_0\| \le {high('robust.R_enclosure')}$ and value at least "
-            rf"${low('robust.F_ge')} > 0$, and no other critical point with $\|W - W_0\| \le {low('robust.R_enclosure')}$."
-        )
     return words, latex
 
 
