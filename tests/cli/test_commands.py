@@ -20,7 +20,7 @@ SWEEP_KEYS = {
 }  # fmt: skip
 PROVE_KEYS = {
     "source", "index", "family", "n", "k", "d", "verdict", "reason", "lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius",
-    "basin_radius", "teacher_radius", "every_dimension", "seconds", "certificate",
+    "basin_radius", "teacher_radius", "every_dimension", "split_neuron", "split_ge", "splitting", "seconds", "certificate",
 }  # fmt: skip
 
 

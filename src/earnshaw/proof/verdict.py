@@ -17,6 +17,7 @@ from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.threads import one_blas_thread
 
@@ -24,7 +25,8 @@ from earnshaw.threads import one_blas_thread
 _COLUMNS = {
     "two-layer": (
         "n k d",
-        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension",
+        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension split_neuron "
+        "split_ge",
     ),
     "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
     "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
@@ -56,6 +58,7 @@ class Proof:
         where there is none.
     claim : what is proved, in numbers; None when nothing is.
     certificates : by kind, the verdict's own first.
+    splitting : for a minimum of a ReLU network, what splitting each kind of its neurons does (floating point).
     seconds : how long it took.
     family : what the point's family is called by its symmetry; None where nobody said it. It is no part of the claim.
     """
@@ -69,6 +72,7 @@ class Proof:
     certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     moved: float = 0.0
     seconds: float = 0.0
+    splitting: tuple[Splitting, ...] = ()
     family: str | None = None
 
     @classmethod
@@ -120,6 +124,7 @@ class Proof:
             "reason": self.reason,
             "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
+            **({"splitting": [row.to_json() for row in self.splitting]} if self.network == "two-layer" else {}),
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
         }
