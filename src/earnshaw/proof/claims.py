@@ -18,7 +18,7 @@ from earnshaw.proof.trusted.balls import norm, precision, shown
 
 Pair = tuple[float, float]
 DENSE = 10**7  # weights that a point with a pattern is written out with
-_ROUNDED_UP = {"curvature_le", "enclosure_radius", "minimiser_within"}  # of the numbers that are shown
+_ROUNDED_UP = {"curvature_le", "enclosure_radius", "minimiser_within", "value_le"}  # of the numbers that are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,3 +188,21 @@ class ConvexityClaim(Claim):
     radius: float
     minimiser_within: float | None
     line = "smallest eigenvalue >= {curvature_ge}, strictly convex within {radius}, minimiser within {minimiser_within}"
+
+
+@dataclass(frozen=True)
+class EveryKClaim(Claim):
+    """A family of spurious minima, one for each k of the claim, in every dimension.
+
+    Attributes
+    ----------
+    lambda_ge, lambda_tail_ge : the Hessian's smallest eigenvalue at each minimum, and from the tail's first k on.
+    value_ge, value_le : k F for family II, F for family A.
+    """
+
+    lambda_ge: float
+    lambda_tail_ge: float
+    value_ge: float
+    value_le: float
+    every_dimension: ClassVar[bool] = True
+    line = "smallest eigenvalue >= {lambda_ge}, in the tail >= {lambda_tail_ge}, scaled loss >= {value_ge}, scaled loss <= {value_le}"

@@ -29,6 +29,7 @@ _COLUMNS = {
         "split_ge",
     ),
     "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
+    "every-k": ("first from", "lambda_ge lambda_tail_ge value_ge value_le every_dimension"),
     "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
 }
 
@@ -42,6 +43,7 @@ class Verdict(Enum):
 
     PROVED_MINIMUM = "proved: a spurious local minimum lies here"
     PROVED_SADDLE = "proved: a saddle point lies here"
+    PROVED_EVERY_K = "proved: a spurious local minimum for every k"
     PROVED_CONVEX = "proved: the risk is strictly convex around here"
     INCONCLUSIVE = "inconclusive: nothing is proved about this point"
 

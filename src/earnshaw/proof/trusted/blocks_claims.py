@@ -61,10 +61,8 @@ def parse(data: bytes, limit: float) -> Document:
             raise Rejected(f"problem.{name} is not the {value} of the pattern")
     if n < k:
         raise Rejected(f"n = {n} < k = {k}: the least value of F is not known to be 0")
-    entries = _list(raw["center"], "center")
-    if len(entries) != sum(len(sizes) + (row is not None) for row in rows):
-        raise Rejected("center has not as many numbers as the pattern")
-    return Document(kind, numbers, bits, sizes, rows, [_pair(entry) for entry in entries], n, k)
+    center = pairs(raw["center"], sum(len(sizes) + (row is not None) for row in rows))
+    return Document(kind, numbers, bits, sizes, rows, center, n, k)
 
 
 def costs(groups: int, rows: int, bits: int) -> list[tuple[str, int, int]]:
@@ -87,6 +85,14 @@ def _row(row: object, sizes: list[int]) -> int | None:
     if sizes[group] < 2:
         raise Rejected("a row is tied to a group of one coordinate; it is a single neuron: null")
     return group
+
+
+def pairs(value: object, count: int) -> list[tuple[float, float]]:
+    """Read the numbers of a point with a pattern that has so many."""
+    entries = _list(value, "center")
+    if len(entries) != count:
+        raise Rejected("center has not as many numbers as the pattern")
+    return [_pair(entry) for entry in entries]
 
 
 def _pair(entry: object) -> tuple[float, float]:

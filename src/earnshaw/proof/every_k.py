@@ -1,0 +1,185 @@
+r"""Proving what ``proof/trusted/every_k.py`` states and checks: a family of spurious minima for every k from some k on.
+
+Below :data:`START` a point for each k, by Newton's method in balls. From there on a polynomial in
+:math:`h = k^{-1/2} \in [0, H]` for each scaled unknown, fitted to critical points at Chebyshev's nodes (of real k), with a
+tube around it. All of this is a guess; the trusted checker decides whether it proves the theorem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import cos, inf, nextafter, pi, sqrt
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from flint import arb
+
+from earnshaw.errors import InputError
+from earnshaw.problems.named import named_family
+from earnshaw.proof.blocks import _corrected as corrected
+from earnshaw.proof.blocks import _pair as pair
+from earnshaw.proof.certificate import build
+from earnshaw.proof.claims import EveryKClaim
+from earnshaw.proof.doubles import down, up
+from earnshaw.proof.trusted import Rejected, every_k
+from earnshaw.proof.trusted.balls import floats
+from earnshaw.proof.trusted.balls import precision as working_precision
+from earnshaw.proof.trusted.blocks_claims import TARGET
+from earnshaw.proof.trusted.reading import OBJECTIVE
+from earnshaw.proof.trusted.scaled import FAMILIES
+from earnshaw.proof.verdict import Proof, Verdict
+from earnshaw.threads import one_blas_thread
+
+FIRST, START = 6, 40
+DEGREE, NODES, ORDER, PIECES, TUBE = 14, 24, 26, 128, 1e-5
+BITS = 128
+BACKOFF = 1e-3  # of lambda_tail_ge, relatively
+# For each family: what its numbers tend to, the known second term, and the powers of h of both and of the unknown.
+LEADING = {
+    "II": ((1, 0, 0, 0, -1), (0, 0, 2, 0, 0), (4, 4, 4, 2, 2)),
+    "A": ((-1, 0), (2, 2), (4, 4)),
+}
+
+
+def prove_every_k(family: str, first: int = FIRST, *, meta: Mapping[str, str] | None = None) -> Proof:
+    """Prove that a named family is a spurious minimum for every k from `first` to infinity, in every dimension.
+
+    Parameters
+    ----------
+    family
+        II or A; :mod:`earnshaw.problems.named` says what they are.
+    first
+        The least k of the claim. Below 6 both families are saddles, and the proof ends inconclusive with the block that fails.
+    """
+    begun = perf_counter()
+    if family not in LEADING:
+        raise InputError(f"family {family[:40]!r} is not proved for every k; give {' or '.join(LEADING)}")
+    least = FAMILIES[family].least
+    if isinstance(first, bool) or not isinstance(first, int) or not least <= first < START:
+        raise InputError(f"the first k is {first}; give an integer from {least} to {START - 1}")
+    shape = {"family": family, "first": first, "from": START}
+
+    def undecided(reason: str) -> Proof:
+        seconds = perf_counter() - begun
+        return Proof(Verdict.INCONCLUSIVE, reason, "every-k", shape, family=family, seconds=seconds)
+
+    with one_blas_thread(), working_precision(BITS):
+        head = dict(_head(family, first))
+        try:
+            bounds = [every_k.minimum(every_k.point(family, k, point), k) for k, point in sorted(head.items())]
+        except Rejected as rejected:
+            return undecided(str(rejected))
+        reach = nextafter(1 / sqrt(START), inf)
+        curve = _curve(family, reach, head[START - 1])
+        ends = np.linspace(0.0, reach, PIECES + 1)
+        ends[-1] = reach
+        try:
+            tail = every_k.Tail(family, curve, TUBE, ORDER, reach)
+            far, values = _tail_bounds(tail, ends.tolist())
+        except Rejected as rejected:
+            return undecided(str(rejected))
+        scale = FAMILIES[family].scale
+        values += [arb(k) ** scale * side for k, (_, *sides) in enumerate(bounds, first) for side in sides]
+        claims = {
+            "lambda_ge": min(far, *(down(least) for least, *_ in bounds)),
+            "lambda_tail_ge": far,
+            "value_ge": min(down(value) for value in values),
+            "value_le": max(up(value) for value in values),
+        }
+        center = [[list(pair(number)) for number in point] for _, point in sorted(head.items())]
+    sections = {
+        "curve": curve,
+        "tail": {"from": START, "order": ORDER, "tube": TUBE, "ends": ends.tolist()},
+        "claims": claims,
+        "hint": {"precision": BITS},
+    }
+    problem = {"family": family, "first": first, "target": TARGET, "objective": OBJECTIVE}
+    certificate = build(every_k.KIND, problem, center, sections, meta)
+    try:
+        with one_blas_thread():
+            every_k.verify(certificate.to_text().encode(), 1.0)
+    except Rejected as rejected:
+        return undecided(str(rejected))
+    reason = f"every k from {first} to {START - 1} by itself, and all real k >= {START} at once"
+    claim = EveryKClaim(**claims)
+    seconds = perf_counter() - begun
+    certificates = {every_k.KIND: certificate}
+    return Proof(
+        Verdict.PROVED_EVERY_K, reason, "every-k", shape, None, claim, certificates, family=family, seconds=seconds
+    )
+
+
+def numbers_at(family: str, h: arb, unknowns: Sequence[Any]) -> list[arb]:
+    """Return the numbers of a point from its scaled unknowns."""
+    limits, seconds, powers = LEADING[family]
+    return [
+        limit + second * h**2 + x * h**power
+        for limit, second, power, x in zip(limits, seconds, powers, unknowns, strict=True)
+    ]
+
+
+def unknowns_at(family: str, h: arb, numbers: Sequence[Any]) -> list[arb]:
+    """Return the scaled unknowns of a point."""
+    limits, seconds, powers = LEADING[family]
+    return [
+        (x - limit - second * h**2) / h**power
+        for limit, second, power, x in zip(limits, seconds, powers, numbers, strict=True)
+    ]
+
+
+def _sizes(family: str, k: Any) -> tuple[Any, ...]:
+    return (k - 1, 1) if family == "II" else (k,)
+
+
+def _followed(family: str, begin: float, numbers: Sequence[Any], ks: Sequence[Any]) -> Iterator[tuple[Any, list[arb]]]:
+    """Yield the critical points at `ks`, each found from the one before by keeping the scaled unknowns."""
+    rows = named_family(family).rows
+    h = 1 / arb(begin).sqrt()
+    for k in ks:
+        unknowns = unknowns_at(family, h, numbers)
+        h = 1 / arb(k).sqrt()
+        numbers = corrected(_sizes(family, k), rows, numbers_at(family, h, unknowns))
+        yield k, numbers
+
+
+def _head(family: str, first: int) -> Iterator[tuple[int, list[arb]]]:
+    """Yield k and the critical point, rounded to pairs of doubles, for k from `first` to START - 1, in some order."""
+    known = named_family(family)
+    base = sum(known.base)
+    for ks in (range(base, START), range(base - 1, first - 1, -1)):
+        for k, numbers in _followed(family, base, [arb(number) for number in known.numbers], ks):
+            if k >= first:
+                yield k, [arb(high) + arb(low) for high, low in map(pair, numbers)]
+
+
+def _curve(family: str, reach: float, near: list[arb]) -> list[list[float]]:
+    """Return the coefficients of polynomials in h that fit the unknowns on [0, reach], by increasing power."""
+    hs = [reach * (1 + cos(pi * (j + 0.5) / NODES)) / 2 for j in range(NODES)]
+    ks = [1 / (h * h) for h in hs]
+    with working_precision(2 * BITS):
+        found = [
+            [float(x) for x in unknowns_at(family, 1 / arb(k).sqrt(), numbers)]
+            for k, numbers in _followed(family, START - 1, near, ks)
+        ]
+    places = np.array([1 / sqrt(k) for k in ks])
+    fits = np.polynomial.chebyshev.chebfit(2 * places / reach - 1, np.array(found), DEGREE)
+    plain: dict[str, Any] = {"kind": np.polynomial.Polynomial, "domain": [0.0, 1.0], "window": [0.0, 1.0]}
+    return [np.polynomial.Chebyshev(fit, domain=[0.0, reach]).convert(**plain).coef.tolist() for fit in fits.T]
+
+
+def _tail_bounds(tail: every_k.Tail, ends: list[float]) -> tuple[float, list[arb]]:
+    """Return a guess of the least eigenvalue on all pieces, and enclosures of the value on each."""
+    least, values = inf, list[arb]()
+    for begin, end in pairwise(ends):
+        h = arb(begin).union(arb(end))
+        values.append(tail.value(h))
+        for name, form, square in tail.matrices(h):
+            loss = sqrt(sum(float(entry.rad()) ** 2 for entry in [*form.entries(), *square.entries()]))
+            try:
+                root = np.linalg.inv(np.linalg.cholesky(floats(form) - 1.1 * loss * np.eye(form.nrows())))
+            except np.linalg.LinAlgError:
+                raise Rejected(f"the part {name} is not positive definite for h in [{begin:.4g}, {end:.4g}]") from None
+            least = min(least, 1 / float(np.linalg.eigvalsh(root @ floats(square) @ root.T)[-1]))
+    return least * (1 - BACKOFF), values

@@ -1,0 +1,329 @@
+"""Cases of one theorem for every k: models against numbers, scaled formulas against blocks.py, and forgeries."""
+
+import random
+
+import adversaries_every_k
+import numpy as np
+from cases import Case, part, raises, verdict
+from flint import arb, arb_mat, arb_poly
+
+from earnshaw.proof.every_k import LEADING, numbers_at
+from earnshaw.proof.trusted.balls import precision
+from earnshaw.proof.trusted.blocks import Symmetric
+
+NEAR = {"II": (2.5, -1.3, -4.5, 1.3, 5.3), "A": (-1.4, -0.7)}  # not critical, but with the family's signs
+FAR = 2500  # a k at which models of order 48 have 40 digits
+
+
+def cases() -> dict[str, Case]:
+    """All of them, quick ones first."""
+    found: dict[str, Case] = {}
+    found |= {f"every_k model: {name}": _modelled(*functions) for name, functions in FUNCTIONS.items()}
+    found |= {"every_k model: refusals": _refusals, "every_k model: balls": _balls, "every_k model: slopes": _slopes}
+    for family in LEADING:
+        found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
+        found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
+    found |= {"every_k cover": _cover, "every_k size": _size}
+    for family in LEADING:
+        bad, good = adversaries_every_k.everything(family)
+        found |= {f"every_k good: {family}: {name}": verdict(data, True) for name, data in good.items()}
+        found |= {f"every_k bad: {family}: {name}": verdict(data, False) for name, data in bad.items()}
+    return found
+
+
+# Models: what they enclose, and how closely.
+
+
+def _curved(x):
+    return 1 + 3 * x - 2 * x * x * x
+
+
+FUNCTIONS = {
+    "product": (lambda h: _curved(h) * _curved(h) * _curved(-h) * h, lambda x: _curved(x) ** 2 * _curved(-x) * x),
+    "difference": (lambda h: 3 - (_curved(h) - h) - 1, lambda x: 2 - _curved(x) + x),
+    "quotient": (lambda h: h / _curved(h), lambda x: x / _curved(x)),
+    "inverse": (lambda h: 2 / (h * _curved(h)), lambda x: 2 / (x * _curved(x))),
+    "root": (lambda h: (h * h * _curved(h)).sqrt(), lambda x: x * _curved(x).sqrt()),
+    "negative powers": (lambda h: (1 / h - 1) * (1 / h) - h, lambda x: (1 / x - 1) / x - x),
+    "asin": (lambda h: (h * _curved(h)).asin(), lambda x: (x * _curved(x)).asin()),
+    "asin of h^2": (lambda h: (h * h * _curved(h)).asin(), lambda x: (x * x * _curved(x)).asin()),
+    "asin of a negative": (lambda h: (-(h * _curved(h))).asin(), lambda x: -(x * _curved(x)).asin()),
+    "xi": (lambda h: (h * _curved(h)).xi(), lambda x: _xi(x * _curved(x))),
+    "psi": (lambda h: (h * _curved(h)).psi(), lambda x: _psi(x * _curved(x))),
+    "chi": (lambda h: (h * _curved(h)).chi(), lambda x: _chi(x * _curved(x))),
+    "xi of nothing": (lambda h: (h - h).xi() + h, lambda x: x),
+}
+
+
+def _xi(x):
+    return x * (1 - x * x).sqrt() - x.asin()
+
+
+def _psi(x):
+    return x * x.asin() + (1 - x * x).sqrt() - 1
+
+
+def _chi(x):
+    return x.asin() * (1 - x * x).sqrt() - x
+
+
+def _modelled(build, true) -> Case:
+    """The value lies in the model at numbers and at balls; a model of more coefficients is closer, by powers of H."""
+
+    def right(checker) -> bool:
+        models = part(checker, "models")
+        with precision(200):
+            for reach in (0.3, 0.02):
+                for order in (5, 8, 9, 30):
+                    model = build(models.Scope(order, arb(0).union(arb(reach))).power(1))
+                    if model.poly.length() > order or model.poly[0].is_zero():
+                        return False
+                    for share in (0.01, 0.3, 0.77, 1.0):
+                        x = arb(share * reach)
+                        size = abs(true(x)) + 1
+                        found = model.at(x)
+                        if not found.contains(true(x)) or found.rad() > size * arb(4.6 * reach) ** (order - 1) + size * arb(2) ** -150:
+                            return False
+                        wide = model.at(x.union(x * arb(0.99)))
+                        if not (wide.contains(true(x)) and wide.contains(true(x * arb(0.993)))):
+                            return False
+                        if not (model.leading(x) * x**model.low).overlaps(found):
+                            return False
+        return True
+
+    return right
+
+
+def _balls(checker) -> bool:
+    """Every number of a ball is enclosed, in any combination."""
+    models = part(checker, "models")
+    rng = random.Random(0)
+    with precision(100):
+        scope = models.Scope(6, arb(0).union(arb(0.25)))
+        f = models.Model(scope, 0, arb_poly([arb(1, 0.1), arb(0.5, 0.2), arb(0, 0.3)]))
+        g = models.Model(scope, 1, arb_poly([arb(1, 0.2), arb(-0.3, 0.1)]))
+        found = [f * g, f / g, f.sqrt(), (g * f).asin(), g.xi(), g.psi(), g.chi(), f - g, f.inverse(), g + f]
+        wide = [0.2, 8, 0.2, 0.4, 0.05, 0.1, 0.05, 0.3, 0.4, 0.4]
+        for _ in range(300):
+            x = arb(rng.uniform(0.001, 0.25))
+            u, v, w, y, z = (arb(rng.uniform(-1, 1)) for _ in range(5))
+            a = 1 + u * arb(0.1) + (arb(0.5) + v * arb(0.2)) * x + w * arb(0.3) * x * x
+            b = x * (1 + y * arb(0.2) + (arb(-0.3) + z * arb(0.1)) * x)
+            true = [a * b, a / b, a.sqrt(), (a * b).asin(), _xi(b), _psi(b), _chi(b), a - b, 1 / a, a + b]
+            if not all(model.at(x).contains(value) for model, value in zip(found, true, strict=True)):
+                return False
+        return all(model.at(arb(0.2)).rad() < most for model, most in zip(found, wide, strict=True))
+
+
+def _refusals(checker) -> bool:
+    """Divisions by 0, roots of negative numbers and of odd powers, series of numbers that are not small."""
+    models = part(checker, "models")
+    with precision(100):
+        h = models.Scope(6, arb(0).union(arb(0.25))).power(1)
+        outside = h - arb(0.2), h - h, 1 - 5 * h
+        roots = h, h * h * (h - arb(0.1)), h - 1
+        series = 1 + h, 5 * h, 1 / h, 4 * h
+        return (
+            all(raises(checker, f.inverse) for f in outside)
+            and all(raises(checker, f.sqrt) for f in roots)
+            and all(raises(checker, f.asin) for f in series)
+            and not (1 / h).at(arb(0).union(arb(0.1))).is_finite()
+            and (h * 3).asin().at(arb(0.25)).contains(arb(0.75).asin())
+        )
+
+
+def _slopes(checker) -> bool:
+    """The derivatives of an expression with all operations, against differences."""
+    models = part(checker, "models")
+
+    def expression(x, y, h):
+        small = h * x / (y + h * 2)
+        total = 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y + h * (-y)
+        return total + small.xi() * x + (1 - x * h) - arb(2) * y
+
+    def number(x, y, h):
+        small = h * x / (y + h * 2)
+        return 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y - h * y + _xi(small) * x + (1 - x * h) - 2 * y
+
+    with precision(300):
+        scope = models.Scope(40, arb(0).union(arb(0.01)))
+        one, h = scope.power(0), scope.power(1)
+        x, y, at, step = arb(2.5), arb(1.25), arb(0.0075), arb(2) ** -120
+        slope = expression(models.Slope(one * x, {0: one}), models.Slope(one * y, {1: one}), h)
+        ups = [(number(x + step, y, at) - number(x - step, y, at)) / (2 * step)]
+        ups += [(number(x, y + step, at) - number(x, y - step, at)) / (2 * step)]
+        errors = [abs(slope.slopes[by].at(at) - ups[by]) for by in range(2)] + [abs(slope.value.at(at) - number(x, y, at))]
+        plain = expression(one * x, one * y, h)
+        return all(error < arb(10) ** -50 for error in [*errors, abs(plain.at(at) - number(x, y, at))])
+
+
+# The scaled formulas, at points that are not critical.
+
+
+def agrees(family, seed) -> Case:
+    """Equations, derivatives, Hessian and value are those of blocks.py, to 25 digits and more."""
+
+    def right(checker) -> bool:
+        models, scaled = part(checker, "models"), part(checker, "scaled")
+        rng = random.Random(seed)
+        with precision(300):
+            h = 1 / arb(FAR).sqrt()
+            scope = models.Scope(48, arb(0).union(arb(0.021)))
+            unknowns = [arb(value * rng.uniform(0.7, 1.3)) for value in NEAR[family]]
+            one = scope.power(0)
+            found = scaled.FAMILIES[family](scope, [one * x for x in unknowns])
+            site = _site(family, FAR, numbers_at(family, h, unknowns))
+            power = 1 if family == "II" else 0
+            errors = [found.value().at(h) - arb(FAR) ** power * site.value()]
+            errors += [x.at(h) - y for x, y in zip(found.equations(), _gradient(family, site, h), strict=True)]
+            errors += list(_block_errors(family, found, site, h))
+            moved = scaled.FAMILIES[family](scope, [models.Slope(one * x, {i: one}) for i, x in enumerate(unknowns)])
+            errors += list(_slope_errors(family, moved.equations(), unknowns, h))
+            sides = {name: side.at(h) for name, side in found.sides.items()}
+            return all(abs(error) < arb(10) ** -25 for error in errors) and _sided(family, sides, h, unknowns)
+
+    return right
+
+
+def _site(family, k, numbers):
+    return Symmetric([k - 1, 1], [0, None], numbers) if family == "II" else Symmetric([k], [0], numbers)
+
+
+def _gradient(family, site, h):
+    """2 pi/h^2 times an entry of each class."""
+    m = FAR - 1
+    counts = [m, m * (m - 1), m, m, 1] if family == "II" else [FAR, FAR * m]
+    return [2 * arb.pi() * x / arb(c).sqrt() / h**2 for x, c in zip(site.gradient().entries(), counts, strict=True)]
+
+
+def _slope_errors(family, equations, unknowns, h):
+    step = arb(2) ** -100
+    for by in range(len(unknowns)):
+        ends = []
+        for sign in (1, -1):
+            at = [x + sign * step * (i == by) for i, x in enumerate(unknowns)]
+            ends.append(_gradient(family, _site(family, FAR, numbers_at(family, h, at)), h))
+        for equation, high, low in zip(equations, *ends, strict=True):
+            yield equation.slopes[by].at(h) - (high - low) / (2 * step)
+
+
+def _sided(family, sides, h, unknowns) -> bool:
+    numbers = numbers_at(family, h, unknowns)
+    true = {"a > 0": numbers[0], "d > 0": numbers[3], "e < 0": -numbers[4]} if family == "II" else {"a < 0": -numbers[0], "b > 0": numbers[1]}  # fmt: skip
+    return sides.keys() == true.keys() and all(abs(sides[name] - true[name]) < arb(10) ** -25 for name in true)
+
+
+PLAIN, MIXED = arb_mat([[1]]), {
+    "A": arb_mat([[1, 0, 0], [0, 1, 1], [0, 1, -1]]),
+    "II": arb_mat([[0, 1, 0, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, -1], [1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]),
+}  # fmt: skip
+
+
+def _block_errors(family, found, site, h):
+    """Each form on the vectors of parts.py over their norms, minus the block; and the scalar products of those vectors."""
+    blocks, beyond = dict(site.blocks()), list(site.extensions())
+    count = len(NEAR[family])
+    names = {
+        "trivial": ((2, 3, 2, 1, 0)[:count], arb_mat(np.eye(count, dtype=int).tolist()), blocks["trivial"]),
+        "standard": ((0, 1, 2, 0, 0)[: MIXED[family].nrows()], MIXED[family], blocks["standard of group 0"]),
+        "(q-2,1,1)": ((0,), PLAIN, blocks["(q-2,1,1) of group 0"]),
+        "(q-2,2)": ((0,), PLAIN, blocks["(q-2,2) of group 0"]),
+        "sums in extra dimensions": ((1, 0), arb_mat([[1, 0], [0, 1]]), beyond[0]) if family == "II" else ((1,), PLAIN, beyond[0]),
+        "differences in extra dimensions": ((0,), PLAIN, beyond[1]),
+    }  # fmt: skip
+    parts = {name: (form, square) for name, form, square in found.blocks()}
+    yield arb(parts.keys() != names.keys())
+    for name, (powers, vectors, block) in names.items():
+        form, square = (vectors.transpose() * _matrix(x, powers, h) * vectors for x in parts[name])
+        for i in range(len(powers)):
+            for j in range(len(powers)):
+                yield form[i, j] / (square[i, i] * square[j, j]).sqrt() - block[i, j]
+                yield square[i, j] / (square[i, i] * square[j, j]).sqrt() - (i == j)
+
+
+def _matrix(form, powers, h):
+    matrix = arb_mat(len(powers), len(powers))
+    for (i, j), model in form.terms.items():
+        matrix[i, j] = matrix[j, i] = model.at(h) / h ** (powers[i] + powers[j]) / (1 if i == j else 2)
+    return matrix
+
+
+# The tail and the head, number by number.
+
+
+def _tail(family) -> Case:
+    """Krawczyk's number, the signs, the forms and the value around a curve, against numbers at points of the box."""
+    document = adversaries_every_k.short(family).document
+    curve = [[float.fromhex(x) for x in row] for row in document["curve"]]
+    tube, reach = (float.fromhex(x) for x in (document["tail"]["tube"], document["tail"]["ends"][-1]))
+
+    def right(checker) -> bool:
+        module, rng = part(checker, "every_k"), random.Random(0)
+        with precision(128):
+            tail = module.Tail(family, curve, tube, 26, reach)
+            shifted = module.Tail(family, [[row[0] + 0.4 * tube, *row[1:]] for row in curve], tube, 26, reach)
+            for k in (41, 200):
+                h = 1 / arb(k).sqrt()
+                if not (tail.krawczyk(h) < 0.1 and 0.39 < shifted.krawczyk(h) < 0.5):
+                    return False
+                middle = [sum((arb(x) * h**i for i, x in enumerate(row)), arb(0)) for row in curve]
+                for _ in range(4):
+                    at = [x + arb(rng.choice([-1, 1, 0.3])) * arb(tube) for x in middle]
+                    site = _site(family, k, numbers_at(family, h, at))
+                    value = site.value() * (k if family == "II" else 1)
+                    if not (tail.value(h).contains(value) and tail.value(h).rad() < 1e-3):
+                        return False
+                    ends = dict(site.blocks())
+                    parts = {name: (form, square) for name, form, square in tail.matrices(h)}
+                    for name in ("(q-2,1,1)", "(q-2,2)"):
+                        number = parts[name][0][0, 0]
+                        if not (number.contains(ends[f"{name} of group 0"][0, 0]) and number.rad() < 1e-3):
+                            return False
+                if not all(side > 0 for _, side in tail.signs(h)):
+                    return False
+            return not tail.krawczyk(arb(0.1, 0.1)) < 1
+
+    return right
+
+
+def _head(family) -> Case:
+    """The bounds at one k: those of the certificate of that point."""
+    document = adversaries_every_k.short(family).document
+    numbers = [arb(float.fromhex(x)) + arb(float.fromhex(y)) for x, y in document["center"][0]]
+    k = adversaries_every_k.SHORT
+
+    def right(checker) -> bool:
+        module = part(checker, "every_k")
+        with precision(128):
+            site, true = module.point(family, k, numbers), _site(family, k, numbers)
+            least, low, high = module.minimum(site, k)
+            small = min(float(np.linalg.eigvalsh(np.array(block.mid().tolist(), dtype=float))[0]) for block in [*true.hessians(), *true.extensions()])  # fmt: skip
+            near = abs(float(least) - small) < 1e-8 and abs(float(high - true.value())) < 1e-25 and high >= low
+            moved = module.point(family, k, [numbers[0] + arb(2) ** -20, *numbers[1:]])
+            far, under, over = module.minimum(moved, k)
+            eps = float(sum(x * x for x in moved.gradient().entries()).sqrt())
+            drop = eps * eps / 2 / float(far)
+            return (
+                near and float(far) < small - 1e-5 and abs(float(over - under) / drop - 1) < 1e-6
+                and raises(checker, module.minimum, module.point(family, k, [numbers[0] + arb(2) ** -6, *numbers[1:]]), k)
+            )  # fmt: skip
+
+    return right
+
+
+def _cover(checker) -> bool:
+    covered, positive = (getattr(part(checker, "every_k"), name) for name in ("covered", "positive"))
+    for ends in ([0.0, 0.5], [0.0, 0.25, 0.5], [0.0, 0.625]):
+        covered(ends, 4)
+    wrong = ([0.1, 0.5], [0.0, 0.25], [0.0, 0.5, 0.5], [0.0, 0.5, 0.25, 0.5], [0.0, 1.0], [0.0, 0.49999999999999994])
+    positive(arb_mat([[2, 1], [1, 2]]), "")
+    singular = [[1, 1], [1, 1]], [[1, 2], [2, 1]], [[arb(1, 0.2), arb(0, 0.9)], [arb(0, 0.9), arb(1, 0.2)]], [[arb("nan")]]
+    return all(raises(checker, covered, ends, 4) for ends in wrong) and all(
+        raises(checker, positive, arb_mat(rows), "it") for rows in singular
+    )
+
+
+def _size(checker) -> bool:
+    """What would cost too much is refused before any arithmetic."""
+    data = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("A").document))
+    return "would cost too much" in checker.check_bytes(data, 0.01)[2] and checker.check_bytes(data, 0.5)[0]
