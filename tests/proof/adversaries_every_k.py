@@ -29,7 +29,9 @@ def everything(family="A"):
     tail, claims, center, curve = (document[name] for name in ("tail", "claims", "center", "curve"))
     ends = [float.fromhex(end) for end in tail["ends"]]
     tube = float.fromhex(tail["tube"])
-    least, far, low, high = (float.fromhex(claims[name]) for name in ("lambda_ge", "lambda_tail_ge", "value_ge", "value_le"))
+    least, far, low, high = (
+        float.fromhex(claims[name]) for name in ("lambda_ge", "lambda_tail_ge", "value_ge", "value_le")
+    )
 
     def bent(row, place, by):
         rows = [list(coefficients) for coefficients in curve]
@@ -71,7 +73,7 @@ def everything(family="A"):
         "an order too small": cut(order=8),
         "an order as a bool": cut(order=True),
         "lambda_ge too large": {"claims": {**claims, "lambda_ge": (least * 1.001).hex()}},
-        "lambda_tail_ge too large": {"claims": {**claims, "lambda_tail_ge": (far * 1.003).hex()}},
+        "lambda_tail_ge too large": {"claims": {**claims, "lambda_tail_ge": (far * 1.02).hex()}},
         "lambda_ge above lambda_tail_ge": {"claims": {**claims, "lambda_tail_ge": (least * (1 - TINY)).hex()}},
         "lambda zero": {"claims": {**claims, "lambda_ge": (0.0).hex()}},
         "value_ge too large": {"claims": {**claims, "value_ge": (low * (1 + TINY)).hex()}},

@@ -33,7 +33,7 @@ from earnshaw.proof.verdict import Proof, Verdict
 from earnshaw.threads import one_blas_thread
 
 FIRST, START = 6, 40
-DEGREE, NODES, ORDER, PIECES, TUBE = 14, 24, 26, 128, 1e-5
+DEGREE, NODES, ORDER, PIECES, TUBE = 14, 24, 26, 128, 2.0**-16
 BITS = 128
 BACKOFF = 1e-3  # of lambda_tail_ge, relatively
 # For each family: what its numbers tend to, the known second term, and the powers of h of both and of the unknown.

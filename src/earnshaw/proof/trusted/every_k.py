@@ -60,7 +60,6 @@ class Document(Numbers):
     start: int  # k0
     center: list[list[tuple[float, float]]]
     curve: list[list[float]]
-    tube: float
     order: int
     ends: list[float]
 
@@ -94,12 +93,10 @@ def parse(data: bytes, limit: float) -> Document:
     curve = raw["curve"]
     if type(curve) is not list or len(curve) != kind.unknowns:
         raise Rejected(f"curve must be a list of {kind.unknowns} polynomials")
-    return Document(
-        KIND, numbers, bits, family, first, start,
-        [pairs(point, kind.unknowns) for point in points],
-        [_reals(row, "curve", order) for row in curve],
-        hex_float(tail["tube"], "tail.tube"), order, ends,
-    )  # fmt: skip
+    numbers["tail.tube"] = hex_float(tail["tube"], "tail.tube")
+    center = [pairs(point, kind.unknowns) for point in points]
+    rows = [_reals(row, "curve", order) for row in curve]
+    return Document(KIND, numbers, bits, family, first, start, center, rows, order, ends)
 
 
 def _reals(value: object, name: str, most: int) -> list[float]:
@@ -121,8 +118,9 @@ def _check(document: Document) -> str:
     require(0 < least <= far, "claims.lambda_ge must be positive and at most lambda_tail_ge")
     require(0 < low <= high, "claims.value_ge must be positive and at most value_le")
     covered(document.ends, document.start)
-    require(document.tube > 0, "tail.tube is not positive: a curve without room proves no zero")
-    tail = Tail(family, document.curve, document.tube, document.order, document.ends[-1])
+    tube = real("tail.tube")
+    require(tube > 0, "tail.tube is not positive: a curve without room proves no zero")
+    tail = Tail(family, document.curve, tube, document.order, document.ends[-1])
     for begin, end in pairwise(document.ends):
         h, where = arb(begin).union(arb(end)), f"for h in [{begin:.6g}, {end:.6g}]"
         for name, side in tail.signs(h):
