@@ -31,9 +31,9 @@ SHARES, SIZE, MIRROR = (
     0.2,
     0.3,
 )  # of the part split off, of the step that parts them, of a mirror image
-WHOLE_SHARES = (0.1, 0.3, 0.9)
+WHOLE_SHARES, SPLIT_TOGETHER = (0.1, 0.3, 0.9), 3  # more neurons than this are mirrored together, and not split
 DIRECTIONS = 2  # of a neuron's negative directions so many are tried
-WHOLE = 2  # from the first so many rungs any number of neurons of a kind is split, or mirrored, at once
+WHOLE = 2  # from the minima of the first so many rungs any number of neurons of a kind is changed at once
 
 
 @dataclass(frozen=True)
@@ -271,14 +271,14 @@ def double(weights: np.ndarray, teacher: np.ndarray, kinds: Sequence[Splitting])
 
 
 def whole(weights: np.ndarray, teacher: np.ndarray, kinds: Sequence[Splitting], more: int) -> Moves:
-    """Yield ``more`` neurons more, all of one kind: split them all, or mirror them all."""
+    """Yield ``more`` neurons more, all of one kind: mirror them all, or split them all if they are few."""
     for row in kinds:
         some = row.neurons[:more]
         if len(some) < more:
             continue
         yield f"mirror {more} like {some[0]}", mirrored(weights, some, MIRROR)
         ways = [_ways(weights, teacher, neuron)[:1] for neuron in some]
-        for share in WHOLE_SHARES if all(len(way) for way in ways) else ():
+        for share in WHOLE_SHARES if more <= SPLIT_TOGETHER and all(len(way) for way in ways) else ():
             name = f"split {more} like {some[0]} ({share})"
             yield name, parted(weights, some, np.concatenate(ways), share, SIZE)
 

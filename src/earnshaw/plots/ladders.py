@@ -36,7 +36,10 @@ def ladder_figure(ladder: Ladder, path: Path) -> None:
             axes.scatter([], [], color=colour, label=name)
         fates = [f"{len(rung.minima)} of {rung.tried}" for rung in ladder.rungs]
         for rung, text in zip(ladder.rungs, fates, strict=True):
-            axes.annotate(text, (rung.neurons, 0), ha="center", va="bottom", fontsize=7, color="grey", rotation=90)
+            turn = 0 if len(fates) <= 8 else 90
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+            place = (rung.neurons, axes.get_ylim()[1] * 0.01)
+            axes.annotate(text, place, ha="center", va="bottom", fontsize=7, color="grey", rotation=turn, bbox=box)
         whole = [rung.neurons for rung in ladder.rungs]
         title = f"Spurious minima for k = {k}: filled proved, star for every larger n; minima kept of candidates below"
         axes.set(xlabel="n", ylabel="F", ylim=(0, None), xlim=(whole[0] - 0.6, whole[-1] + 0.6))
