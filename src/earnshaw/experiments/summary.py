@@ -95,7 +95,10 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
         symmetric = problem.symmetry is not None
         points = np.asarray(landscape(problem).standard(jnp.asarray(runs.weights))) if symmetric else runs.weights
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
-        return [dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family)) for family in found]
+        return [
+            dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family), problem=problem)
+            for family in found
+        ]
 
 
 def _smallest(runs: Runs, seed: int, family: Family) -> float:

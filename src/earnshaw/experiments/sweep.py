@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import Stop, Stopping
+from earnshaw.descent import Stop, Stopping, Trace
 from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.engine import run
@@ -43,9 +44,21 @@ class SweepResult(Done):
         return Runs.of_file(self.arrays, f"{self.files}.npz", self.functions)
 
     @cached_property
+    def trace(self) -> Trace | None:
+        """What was recorded of the runs on their way, where the sweep was asked for that."""
+        if isinstance(self.files, Path):
+            asked = RunFolder.open(self.files.parent).common["stopping"]["trace"]
+        else:
+            asked = "-trace" in self.files
+        return Trace(**self.part("-trace")) if asked else None
+
+    @cached_property
     def families(self) -> list[Family]:
         """The families of minima that are not (known to be) global, with their members and representatives."""
-        return unpack(self.summary.families, self.arrays)
+        own = (
+            ":" in self.summary.objective.partition("/")[2]
+        )  # a function of the user's, which loads only if that is allowed
+        return unpack(self.summary.families, self.arrays, None if own and not self.functions else self.runs.problem)
 
     def table(self) -> dict[str, np.ndarray]:
         """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, verdict on it, and numbers.
@@ -149,6 +162,7 @@ def sweep(
     start: str | Path | np.ndarray | Start | None = None,
     stop: Stop | str = Stop.EARLY,
     max_steps: int = 200_000,
+    trace: int = 0,
     batch: int | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
@@ -165,6 +179,7 @@ def sweep(
     optimizer, start : names (see :func:`earnshaw.descent.optimizer` and :func:`earnshaw.starts.start`) or objects; an array
         ``(runs, *shape)`` is a start, too. The usual start of the problem when not given
     stop, max_steps : when a run ends: ``early`` once its fate is clear, ``paper`` when its gradient has vanished
+    trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : called with the share of the work done, and what was finished
@@ -182,7 +197,7 @@ def sweep(
     if batch is not None and not batch:
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
-    stopping = Stopping(rule=stop, max_steps=max_steps)  # type: ignore[arg-type]
+    stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
     plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
     (result,) = run_plan(plan, out, workers, progress)
-    return Runs.of_arrays(plan.settings[0].problem, result.arrays)
+    return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)

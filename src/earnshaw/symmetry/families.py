@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import Symmetry
+from earnshaw.problems import Problem, Symmetry
 from earnshaw.symmetry.permutations import Alignment, align, canonical_alignment
 
 Array = NDArray[np.float64]
@@ -55,14 +55,16 @@ class Family(FamilyRecord):
 
     Attributes
     ----------
-    weights : the family's representative, in canonical form where symmetries are declared.
+    weights : the family's representative, in canonical form where symmetries are declared: the order that shows its pattern.
     members : (count,) indices of the runs, ascending.
     alignments : for each member, the symmetry that moves its end point to ``weights``; None where none are declared.
+    problem : what the runs were asked to learn; None where knowing it would take loading a user's own function.
     """
 
     weights: Array
     members: NDArray[np.int64]
     alignments: tuple[Alignment, ...] | None
+    problem: Problem | None = None
 
 
 def families(
@@ -131,8 +133,10 @@ def pack(found: Sequence[Family], num_runs: int, shape: tuple[int, ...]) -> dict
     return arrays
 
 
-def unpack(records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]]) -> list[Family]:
-    """Return the families of which these are the records and, from :func:`pack`, the arrays."""
+def unpack(
+    records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]], problem: Problem | None = None
+) -> list[Family]:
+    """Return the families of a problem of which these are the records and, from :func:`pack`, the arrays."""
     found = []
     for index, record in enumerate(records):
         members = np.flatnonzero(arrays["family"] == index)
@@ -142,5 +146,5 @@ def unpack(records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]]) 
             alignments = tuple(Alignment(*pair) for pair in zip(rows, columns, strict=True))
         known = {field.name: getattr(record, field.name) for field in dataclasses.fields(FamilyRecord)}
         weights = arrays["family_weights"][index]
-        found.append(Family(**known, weights=weights, members=members, alignments=alignments))
+        found.append(Family(**known, weights=weights, members=members, alignments=alignments, problem=problem))
     return found
