@@ -203,7 +203,7 @@ def export_run(
         need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
         if out_file is None:
             raise InputError("--format parquet writes a file; say which, for example --out runs.parquet")
-    table = _table(folder)
+    table = _sweep_of(folder).whole().table()
     text = io.StringIO()
     if not parquet:
         writer = csv.writer(text, lineterminator="\n")
@@ -214,17 +214,6 @@ def export_run(
     else:
         write_bytes(out_file, _parquet(table) if parquet else text.getvalue().encode())
         note(f"{len(table['run'])} runs in {out_file}")
-
-
-def _table(folder: Path) -> dict[str, list[Any]]:
-    """Return the columns of all finished settings of a run folder, one under the other."""
-    tables = [result.table() for result in _sweep_of(folder).whole()]
-    columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
-    for table in tables:
-        blank = [None] * len(table["run"])
-        for name, column in columns.items():
-            column += table[name].tolist() if name in table else blank
-    return columns
 
 
 def _parquet(table: Mapping[str, list[Any]]) -> bytes:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from earnshaw.descent import Ledger, Outcome, Trace
 from earnshaw.errors import InputError, need
 from earnshaw.problems import Problem, problem_from_json
+from earnshaw.showing import Shown
 from earnshaw.store import Arrays, canonical_json, read_npz, write_npz
 
 Array = NDArray[np.float64]
@@ -22,7 +23,7 @@ EXTRA = "extra_"  # before the names of a network's own arrays in a file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Runs:
+class Runs(Shown):
     """The results of a batch of runs; every array has one entry per run."""
 
     problem: Problem  #: what all runs were asked to learn
@@ -48,10 +49,18 @@ class Runs:
         """Return the number of runs."""
         return len(self.run)
 
-    def __repr__(self) -> str:
-        """Say what the runs are and how they ended."""
+    def _line(self) -> str:
         ended = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
-        return f"Runs({self.problem.name}: {len(self)} runs, {ended})"
+        return f"{self.problem.name}: {len(self)} runs, {ended}"
+
+    def _facts(self) -> Mapping[str, object]:
+        parts = {outcome: self.where(Outcome[outcome]) for outcome in self.outcomes}
+        ended = {
+            name: f"{len(part)} ({100 * len(part) / len(self):.1f}%), loss {part.value.min():.6g} to {part.value.max():.6g}"
+            for name, part in parts.items()
+        }
+        steps = f"{np.median(self.steps):.0f} (median)" if len(self) else "0"
+        return {"problem": repr(self.problem), **ended, "steps": steps, "traced": "yes" if self.trace else "no"}
 
     def __eq__(self, other: object) -> bool:
         """Runs are equal when their problem and every number are."""

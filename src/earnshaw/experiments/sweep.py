@@ -14,25 +14,39 @@ import numpy as np
 
 from earnshaw.descent import Stop, Stopping, Trace
 from earnshaw.descent import optimizer as named_optimizer
-from earnshaw.errors import DamageWarning, InputError
+from earnshaw.errors import DamageWarning, InputError, need
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
 from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
 from earnshaw.problems import Problem, TwoLayer
+from earnshaw.showing import Shown
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
 from earnshaw.store import RunFolder, read_manifest, sealed_certificates
 from earnshaw.symmetry import Family, unpack
 
 
-@dataclass(frozen=True)
-class SweepResult(Done):
+@dataclass(frozen=True, repr=False)
+class SweepResult(Shown, Done):
     """One finished setting: its summary, the wall seconds it took without and for compilation, and its runs."""
 
     summary: Summary
-    functions: bool = field(default=False, repr=False, compare=False)
+    functions: bool = field(default=False, compare=False)
+
+    def _line(self) -> str:
+        summary = self.summary
+        ended = ", ".join(f"{count} {name}" for name, count in summary.outcomes.items())
+        return f"{self.name}, {summary.optimizer}: {summary.runs} runs, {ended}, {len(summary.families)} families"
+
+    def _facts(self) -> Mapping[str, object]:
+        summary = self.summary
+        ended = {name: count for name, count in summary.outcomes.items()}
+        kinds = [f"{family.count} runs, loss {family.objective:.8g}" for family in summary.families]
+        return {**summary.sizes, "network": summary.objective, "optimizer": summary.optimizer, **ended} | {
+            f"family {index}": words for index, words in enumerate(kinds)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the line that ``earnshaw sweep --json`` prints."""
@@ -75,6 +89,10 @@ class SweepResult(Done):
         more = {"optimizer": np.full(len(family), self.summary.optimizer, dtype=object)}
         return {**more, **head, "family": family, "proved": np.array(proved, dtype=object), **columns}
 
+    def to_frame(self) -> Any:
+        """Return :meth:`table` as a pandas DataFrame."""
+        return need("pandas", extra="frame", purpose="to_frame").DataFrame(self.table())
+
     @property
     def proofs(self) -> Mapping[str, Any] | None:
         """What ``earnshaw sweep --prove`` found out about the families, None if nobody tried."""
@@ -87,13 +105,19 @@ class SweepResult(Done):
         return run.record(self.name, "-proofs") if run.proved(self.name) else None
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """What a folder of a sweep holds: its finished settings, in order; ``settings`` are the names of all."""
 
     folder: Path
     settings: tuple[str, ...]
     results: tuple[SweepResult, ...]
+
+    def _line(self) -> str:
+        return f"{self.folder}: {len(self)} of {len(self.settings)} settings finished"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {result.name: result._line() for result in self}
 
     def __len__(self) -> int:
         """Return the number of finished settings."""
@@ -118,6 +142,20 @@ class Sweep:
             names = ", ".join(missing)
             raise InputError(f"{self.folder} is not finished ({names} is missing); run the same sweep again to go on")
         return self
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the columns of all finished settings, one under the other; None where a setting has no such column."""
+        tables = [result.table() for result in self]
+        columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
+        for table in tables:
+            blank = [None] * len(table["run"])
+            for name, column in columns.items():
+                column += table[name].tolist() if name in table else blank
+        return columns
+
+    def to_frame(self) -> Any:
+        """Return :meth:`table`, one row for each run, as a pandas DataFrame."""
+        return need("pandas", extra="frame", purpose="to_frame").DataFrame(self.table())
 
     @property
     def runs(self) -> Runs:

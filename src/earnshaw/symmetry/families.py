@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, Symmetry
+from earnshaw.showing import Shown
 from earnshaw.symmetry.permutations import Alignment, align, canonical_alignment
 
 Array = NDArray[np.float64]
@@ -49,8 +50,8 @@ class FamilyRecord:
         return FamilyRecord(count=count, objective=objective, min_eigenvalue=smallest, name=record.get("name"))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Family(FamilyRecord):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Family(Shown, FamilyRecord):
     """Runs that ended at one point under the symmetries of the problem; two are equal when their records are.
 
     Attributes
@@ -65,6 +66,19 @@ class Family(FamilyRecord):
     members: NDArray[np.int64]
     alignments: tuple[Alignment, ...] | None
     problem: Problem | None = None
+
+    def _line(self) -> str:
+        where = "" if self.problem is None else f"{self.problem.name}: "
+        smallest = "" if math.isnan(self.min_eigenvalue) else f", smallest eigenvalue {self.min_eigenvalue:.6g}"
+        named = f", {self.name}" if self.name else ""
+        return f"{where}{self.count} runs, loss {self.objective:.8g}{smallest}{named}"
+
+    def _facts(self) -> Mapping[str, object]:
+        record = {"runs": self.count, "loss": self.objective, "smallest eigenvalue": self.min_eigenvalue}
+        return record | ({"neurons": self.name} if self.name else {})
+
+    def _matrix(self) -> Array:
+        return np.atleast_2d(self.weights)
 
 
 def families(
