@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         SweepResult,
         dynamics,
         families,
+        families_met,
         fit,
         load,
         run_plan,
@@ -51,7 +52,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families fit load repair run_plan sweep verify work_of",
+    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit load repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",

@@ -36,6 +36,7 @@ def test_trusted_files_are_short_and_import_little():
         "balls.py",
         "convexity.py",
         "convnet.py",
+        "every_n.py",
         "reading.py",
         "relu.py",
         "relu_claims.py",

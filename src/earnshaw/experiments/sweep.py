@@ -69,25 +69,38 @@ class SweepResult(Shown, Done):
     @cached_property
     def families(self) -> list[Family]:
         """The families of minima that are not (known to be) global, with their members and representatives."""
-        own = (
-            ":" in self.summary.objective.partition("/")[2]
-        )  # a function of the user's, which loads only if that is allowed
+        own = ":" in self.summary.objective.partition("/")[2]  # a user's function loads only if that is allowed
         return unpack(self.summary.families, self.arrays, None if own and not self.functions else self.runs.problem)
 
     def table(self) -> dict[str, np.ndarray]:
-        """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, verdict on it, and numbers.
+        """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, its label, the verdict on it, and numbers.
 
         A verdict whose certificate is missing or changed is not repeated: :class:`InputError` says which it is.
+        """
+        verdicts = self.verdicts()
+        columns, family = columns_of(self.summary.sizes, self.arrays), self.arrays["family"]
+        labels = np.array([*(record.label for record in self.summary.families), None], dtype=object)  # -1: no family
+        proved = [verdicts[index] if 0 <= index < len(verdicts) else None for index in family]
+        head = {name: columns.pop(name) for name in (*self.summary.sizes, "run", "outcome")}
+        more = {"optimizer": np.full(len(family), self.summary.optimizer, dtype=object)}
+        return {
+            **more,
+            **head,
+            "family": family,
+            "label": labels[family],
+            "proved": np.array(proved, dtype=object),
+            **columns,
+        }
+
+    def verdicts(self) -> list[str]:
+        """Return the verdicts on the families of minima, and then of saddles; none where nobody tried.
+
+        One whose certificate is missing or changed is not repeated: :class:`InputError` says which it is.
         """
         if isinstance(self.files, Path):
             for fault in filter(None, sealed_certificates(self.files.parent, self.name).values()):
                 raise InputError(fault)
-        columns, family = columns_of(self.summary.sizes, self.arrays), self.arrays["family"]
-        verdicts = [row["verdict"] for row in (self.proofs or {}).get("families", [])]
-        proved = [verdicts[index] if 0 <= index < len(verdicts) else None for index in family]
-        head = {name: columns.pop(name) for name in (*self.summary.sizes, "run", "outcome")}
-        more = {"optimizer": np.full(len(family), self.summary.optimizer, dtype=object)}
-        return {**more, **head, "family": family, "proved": np.array(proved, dtype=object), **columns}
+        return [row["verdict"] for row in (self.proofs or {}).get("families", [])]
 
     def to_frame(self) -> Any:
         """Return :meth:`table` as a pandas DataFrame."""
@@ -182,6 +195,14 @@ def _results(finished: Iterable[Done], functions: bool) -> list[SweepResult]:
 def load_sweep(folder: Path, functions: bool = False) -> Sweep:
     """Return the finished settings of a sweep's folder; damaged records raise :class:`InputError`."""
     return Sweep(folder, tuple(read_manifest(folder)["settings"]), tuple(_results(finished(folder), functions)))
+
+
+def sweep_in(folder: Path) -> Sweep:
+    """Return the sweep of a folder; a folder of another kind raises :class:`InputError`, which says what it holds."""
+    kind = read_manifest(folder)["kind"]
+    if kind != "sweep":
+        raise InputError(f"{folder} holds work of the kind {kind!r}, not runs; see it with earnshaw runs show {folder}")
+    return load_sweep(folder)
 
 
 def run_plan(

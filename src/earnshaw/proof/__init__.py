@@ -10,9 +10,11 @@ from earnshaw.proof.claims import Claim, ConvexityClaim, ConvNetClaim, DensePoin
 from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
+from earnshaw.proof.splitting import Splitting, splitting, splitting_table
 from earnshaw.proof.verdict import Check, Proof, Verdict, check
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "explain", "prove"]
 __all__ += ["prove_many", "prove_pairs"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
+__all__ += ["Splitting", "splitting", "splitting_table"]

@@ -48,6 +48,11 @@ class Certificate(Shown):
         write_bytes(Path(path), self.to_text().encode("ascii"))
         return Path(path)
 
+    def remarked(self, **remarks: str) -> "Certificate":
+        """Return the certificate with more remarks in its ``meta``, which nothing trusts, sealed anew."""
+        document = {**self.document, "meta": {**self.document["meta"], **remarks}}
+        return Certificate(self.kind, document | {"sha256": seal(document)})
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate to look at it; use `check` to find out whether it is true."""

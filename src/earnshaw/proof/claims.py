@@ -53,7 +53,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class MinimumClaim(Claim):
-    """A spurious minimum of a ReLU network: kinds `minimum`, `basin` and `robust`.
+    """A spurious minimum of a ReLU network: kinds `minimum`, `basin`, `robust` and `every_n`.
 
     Attributes
     ----------
@@ -65,6 +65,8 @@ class MinimumClaim(Claim):
     enclosure_radius, unique_radius : the minimum is this near to the centre; no other critical point is.
     basin_radius, step_lt : exact gradient descent with such a step from this near converges to the minimum.
     teacher_radius : for every teacher whose neurons move by no more than this there is such a minimum.
+    split_neuron, split_ge, split_ext_ge : splitting this neuron gives spurious minima for every larger n; the smallest
+        eigenvalue of D across it, and in each further dimension.
     """
 
     lambda_min_ge: float
@@ -79,9 +81,12 @@ class MinimumClaim(Claim):
     basin_radius: float | None = None
     step_lt: float | None = None
     teacher_radius: float | None = None
+    split_neuron: int | None = None
+    split_ge: float | None = None
+    split_ext_ge: float | None = None
     line = (
         "smallest eigenvalue >= {lambda_min_ge}, loss >= {objective_ge}, within {enclosure_radius}, unique within "
-        "{unique_radius}, basin {basin_radius}, teacher may move {teacher_radius}"
+        "{unique_radius}, basin {basin_radius}, teacher may move {teacher_radius}, every n' >= n by splitting neuron {split_neuron}, with D >= {split_ge}"
     )
 
     @property

@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import Certificate
+from earnshaw.proof.splitting import splitting, splitting_words
 from earnshaw.proof.trusted import Rejected, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
@@ -130,6 +134,20 @@ def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, s
             r"\mapsto W - \eta \nabla F(W)$ converge to $W^*$, and each step multiplies the distance to it by at most "
             rf"$\max(1 - {low('basin.mu_ge')}\,\eta,\ {high('basin.smoothness_le')}\,\eta - 1)$."
         )
+    if document.kind == "every_n":
+        neuron = document.real("every_n.neuron")
+        words += (
+            f" Moreover, for every n' >= {n} F has local minima with n' neurons and the same value: replace neuron {neuron} "
+            f"(from 0) of the minimum by parallel parts of it, in any proportion. None of them is strict beyond n' = {n}. The proof "
+            "rests on two bounds at the minimum, for the neuron's block of the Hessian minus I/2: at least "
+            f"{low('every_n.delta')} across the neuron, and at least {low('every_n.delta_ext')} in each further dimension."
+        )
+        latex += (
+            rf" Moreover, let $n' \ge {n}$, $p = n' - {n} + 1$, and let $s_1, \dots, s_p > 0$ have the sum 1. The network of $n'$ "
+            rf"neurons in which $w^*_i$, $i = {neuron}$ (from 0), is replaced by $s_1 w^*_i, \dots, s_p w^*_i$ is a spurious local "
+            rf"minimum with the same value: $\nabla^2 F_{{ii}}(W^*) - \frac12 I \succeq {low('every_n.delta')}\, I$ on the complement "
+            rf"of $w^*_i$ in $\mathbb{{R}}^{{{d}}}$, and at least ${low('every_n.delta_ext')}$ in each further dimension."
+        )
     if document.kind == "robust":
         words += (
             f" Moreover, for every teacher whose neurons each lie within {low('robust.delta')} of the given ones, F has "
@@ -141,7 +159,8 @@ def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, s
             rf"a strict local minimum with $\|W - W_0\| \le {high('robust.R_enclosure')}$ and value at least "
             rf"${low('robust.F_ge')} > 0$, and no other critical point with $\|W - W_0\| \le {low('robust.R_enclosure')}$."
         )
-    return words, latex
+    rows = splitting(TwoLayer(np.array(document.target), students=n), document.center)
+    return f"{words} {splitting_words(rows)}", latex
 
 
 def _convnet(document: convnet.Document, low: Number, high: Number) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
@@ -17,6 +17,7 @@ from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.showing import Shown, sized
 from earnshaw.threads import one_blas_thread
@@ -25,7 +26,8 @@ from earnshaw.threads import one_blas_thread
 _COLUMNS = {
     "two-layer": (
         "n k d",
-        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension",
+        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension split_neuron "
+        "split_ge",
     ),
     "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
     "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
@@ -57,7 +59,9 @@ class Proof(Shown):
         where there is none.
     claim : what is proved, in numbers; None when nothing is.
     certificates : by kind, the verdict's own first.
+    splitting : for a minimum of a ReLU network, what splitting each kind of its neurons does (floating point).
     seconds : how long it took.
+    family : what the point's family is called by its symmetry; None where nobody said it. It is no part of the claim.
     """
 
     verdict: Verdict
@@ -69,6 +73,8 @@ class Proof(Shown):
     certificates: Mapping[str, Certificate] = field(default_factory=dict)
     moved: float = 0.0
     seconds: float = 0.0
+    splitting: tuple[Splitting, ...] = ()
+    family: str | None = None
 
     @classmethod
     def undecided(cls, problem: Problem, reason: str, center: np.ndarray | None = None, moved: float = 0.0) -> Proof:
@@ -92,6 +98,13 @@ class Proof(Shown):
 
     def _matrix(self) -> Any:
         return None if self.point is None else np.atleast_2d(self.point.weights)
+
+    def named(self, family: str | None) -> Proof:
+        """Return the proof with the name of its family, as a remark in its certificates too."""
+        if family is None:
+            return self
+        certificates = {kind: item.remarked(family=family) for kind, item in self.certificates.items()}
+        return replace(self, family=family, certificates=certificates)
 
     @property
     def words(self) -> str:
@@ -127,7 +140,9 @@ class Proof(Shown):
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
+            "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
+            **({"splitting": [row.to_json() for row in self.splitting]} if self.network == "two-layer" else {}),
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
         }

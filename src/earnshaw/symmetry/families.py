@@ -29,25 +29,30 @@ class FamilyRecord:
     objective : the loss at the representative.
     min_eigenvalue : the Hessian's smallest eigenvalue there (in R^(d+1) for a network of neurons); NaN if nobody computed it.
     name : what its neurons do, when they copy or average teacher neurons.
+    label : the group of permutations that fixes its point: ``S_17 x S_2``; None where nobody asked, for other networks than
+        those of two layers, and for a teacher without symmetry.
     """
 
     count: int
     objective: float
     min_eigenvalue: float = math.nan
     name: str | None = None
+    label: str | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as plain JSON data; a name only where there is one."""
+        """Return the record as plain JSON data; a name and a label only where there are any."""
         smallest = None if math.isnan(self.min_eigenvalue) else self.min_eigenvalue
         record = {"count": self.count, "objective": self.objective, "min_eigenvalue": smallest}
-        return record | ({"name": self.name} if self.name else {})
+        words = {"name": self.name, "label": self.label}
+        return record | {key: word for key, word in words.items() if word}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> FamilyRecord:
         """Read a record back from :meth:`to_json`."""
         count, objective, smallest = (record[name] for name in ("count", "objective", "min_eigenvalue"))
         smallest = math.nan if smallest is None else smallest
-        return FamilyRecord(count=count, objective=objective, min_eigenvalue=smallest, name=record.get("name"))
+        words = {key: record.get(key) for key in ("name", "label")}
+        return FamilyRecord(count=count, objective=objective, min_eigenvalue=smallest, **words)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -70,12 +75,13 @@ class Family(Shown, FamilyRecord):
     def _line(self) -> str:
         where = "" if self.problem is None else f"{self.problem.name}: "
         smallest = "" if math.isnan(self.min_eigenvalue) else f", smallest eigenvalue {self.min_eigenvalue:.6g}"
-        named = f", {self.name}" if self.name else ""
-        return f"{where}{self.count} runs, loss {self.objective:.8g}{smallest}{named}"
+        words = "".join(f", {word}" for word in (self.label, self.name) if word)
+        return f"{where}{self.count} runs, loss {self.objective:.8g}{smallest}{words}"
 
     def _facts(self) -> Mapping[str, object]:
         record = {"runs": self.count, "loss": self.objective, "smallest eigenvalue": self.min_eigenvalue}
-        return record | ({"neurons": self.name} if self.name else {})
+        words = {"symmetry": self.label, "neurons": self.name}
+        return record | {name: word for name, word in words.items() if word}
 
     def _matrix(self) -> Array:
         return np.atleast_2d(self.weights)

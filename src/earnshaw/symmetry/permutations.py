@@ -51,7 +51,7 @@ def align(symmetry: Symmetry, point: Array, target: Array, tolerance: float) -> 
 
     Points are (n, d + extra); extra columns, such as trained output weights, stay last.
     """
-    graphs = _graphs(symmetry, np.stack([point, target]), tolerance)
+    graphs = graph_of(symmetry, np.stack([point, target]), tolerance)
     return _verified(symmetry, graphs, point, target, tolerance)
 
 
@@ -73,7 +73,7 @@ def canonical_alignment(symmetry: Symmetry, point: Array, tolerance: float = TOL
         return _verified(symmetry, first.beside(second), point, point, tolerance) is not None
 
     best: Alignment | None = None
-    for rows, columns in _graphs(symmetry, point[None], tolerance).orders(same):
+    for rows, columns in graph_of(symmetry, point[None], tolerance).orders(same):
         order = _alignment(symmetry, _in_class(symmetry, rows), columns[_homeward(symmetry, columns)])
         if best is None or _greater(order.move(point), best.move(point), tolerance):
             best = order
@@ -132,7 +132,7 @@ def automorphisms(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCE
     orbits (Schreier and Sims).
     """
     chain = []
-    graph = _graphs(symmetry, point[None], tolerance).refined()
+    graph = graph_of(symmetry, point[None], tolerance).refined()
     while graph is not None and (cell := graph.cell()) is not None:
         chain.append((graph, *cell))
         graph = graph.marked(cell[0], cell[1][:, :1]).refined()
@@ -163,7 +163,7 @@ def _orbit(members: list[np.int64], moves: list[Order]) -> list[np.int64]:
     return found
 
 
-def _graphs(symmetry: Symmetry, points: Array, tolerance: float) -> Graphs:
+def graph_of(symmetry: Symmetry, points: Array, tolerance: float) -> Graphs:
     """Colour the entries of points (graphs, n, d + extra), stacked on the anchors, by value, and the vertices by class."""
     dimension = len(symmetry.columns)
     entries = clusters(points[..., :dimension], tolerance)

@@ -36,6 +36,7 @@ _SADDLE = (
 )
 _BASIN = ("radius", "lambda_max_le", "smoothness_le", "mu_ge", "step_lt")
 _ROBUST = ("delta", "R_enclosure", "hess_lipschitz_le", "mu_ge", "F_ge")
+_EVERY_N = ("neuron", "delta", "delta_ext")
 _RADII = {"R_enclosure": None, "R_unique": None}
 _SHIFTS = ("precision", "shift", "shift_ext")
 # For each kind: the objects it holds besides `problem`, `center` and `meta`, with their exact keys; None is one number.
@@ -44,6 +45,7 @@ KINDS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "basin": {**_RADII, "claims": _MINIMUM, "basin": _BASIN, "hint": _SHIFTS},
     "robust": {**_RADII, "claims": _MINIMUM, "robust": _ROBUST, "hint": _SHIFTS},
     "saddle": {"R_enclosure": None, "claims": _SADDLE, "hint": ("precision",)},
+    "every_n": {**_RADII, "claims": _MINIMUM, "every_n": _EVERY_N, "hint": (*_SHIFTS, "shift_split")},
 }
 COMMON = ("format", "kind", "problem", "center", "meta", "sha256")
 NULLABLE = ("lambda_ext_ge", "shift_ext")  # null: nothing is claimed about dimensions beyond d
@@ -149,6 +151,8 @@ def parse(data: bytes, limit: float) -> Document:
             name, value = f"{section}.{key}", raw[section][key]
             if key == "precision":
                 precision = integer(value, name, MIN_PRECISION, MAX_PRECISION)
+            elif key == "neuron":
+                numbers[name] = integer(value, name, 0, MAX_BYTES)
             elif key in NULLABLE and value is None:
                 numbers[name] = None
             else:
