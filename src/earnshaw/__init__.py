@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         work_of,
     )
     from earnshaw.landscapes import landscape, stationary_points
+    from earnshaw.plots import plot
     from earnshaw.potentials import potential
     from earnshaw.problems import (
         ChargeLaw,
@@ -54,6 +55,7 @@ _HOMES = {
     "errors": "InputError",
     "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit grow load repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
+    "plots": "plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",

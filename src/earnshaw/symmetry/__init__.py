@@ -2,9 +2,10 @@
 
 from earnshaw.symmetry.families import Family, FamilyRecord, families, pack, unpack
 from earnshaw.symmetry.isotropy import Isotropy, Placed, isotropy, label
+from earnshaw.symmetry.named import named
 from earnshaw.symmetry.patterns import Block, Pattern
 from earnshaw.symmetry.permutations import Alignment, Automorphisms, align, automorphisms, canonical
 
 __all__ = ["Alignment", "Automorphisms", "align", "automorphisms", "canonical"]
 __all__ += ["Block", "Family", "FamilyRecord", "Pattern", "families", "pack", "unpack"]
-__all__ += ["Isotropy", "Placed", "isotropy", "label"]
+__all__ += ["Isotropy", "Placed", "isotropy", "label", "named"]
