@@ -71,6 +71,7 @@ SIDEBAR = {
         "Potentials <potentials>",
         "Certificates <certificates>",
         "Symmetry <symmetry>",
+        "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",
         "charges",
