@@ -295,10 +295,19 @@ def _grown(problem: TwoLayer, least: float, value: float, candidate: Candidate) 
     """Prove a minimum and name it."""
     proof: Proof = prove(problem, candidate.weights, basin=False, robust=False, every_n=True)
     point = candidate.weights if proof.point is None else proof.point.weights
-    numbers = (getattr(proof.claim, name, None) for name in ("lambda_min_ge", "objective_ge"))
-    texts = {kind: certificate.to_text() for kind, certificate in proof.certificates.items()}
-    found = point, value, least, label(problem, point), candidate.move, candidate.parent, proof.verdict.name
-    return Grown(*found, *numbers, "every_n" in proof.certificates, texts)
+    return Grown(
+        weights=point,
+        value=value,
+        least=least,
+        family=label(problem, point),
+        move=candidate.move,
+        parent=candidate.parent,
+        verdict=proof.verdict.name,
+        lambda_ge=getattr(proof.claim, "lambda_min_ge", None),
+        objective_ge=getattr(proof.claim, "objective_ge", None),
+        stable="every_n" in proof.certificates,
+        certificates={kind: certificate.to_text() for kind, certificate in proof.certificates.items()},
+    )
 
 
 def grow(
