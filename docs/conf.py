@@ -59,6 +59,7 @@ SIDEBAR = {
         "Landscape <landscape>",
         "Potentials <potentials>",
         "Certificates <certificates>",
+        "Absence <absence>",
         "Symmetry <symmetry>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",

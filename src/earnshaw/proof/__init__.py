@@ -5,6 +5,7 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
+from earnshaw.proof.absence import Absence, absence
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.claims import Claim, ConvexityClaim, ConvNetClaim, DensePoint, MinimumClaim, SaddleClaim
 from earnshaw.proof.explanation import Explanation, explain
@@ -16,3 +17,4 @@ __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "
 __all__ += ["prove_many", "prove_pairs"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
+__all__ += ["Absence", "absence"]

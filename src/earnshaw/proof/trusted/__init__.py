@@ -2,7 +2,8 @@
 
 `reading.py` parses and `balls.py` is what all theorems use. `relu.py` is the calculus of the ReLU landscape, and
 `relu_claims.py` states its theorems and checks every hypothesis; `convnet.py` does all of that for the convolutional
-network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. The folder imports the standard
+network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. `absence.py` walks over all directions of
+few neurons, with the cells of `cells.py` and the tests of `exclusion.py`. The folder imports the standard
 library, python-flint and NumPy (for guesses, and in `sums.py` for IEEE arithmetic with written error bounds), and runs
 when copied elsewhere: ``python -m <folder> FILE...``.
 """
@@ -10,13 +11,14 @@ when copied elsewhere: ``python -m <folder> FILE...``.
 import os
 import stat
 
-from . import convexity, convnet, relu_claims
+from . import absence, convexity, convnet, relu_claims
 from .reading import KINDS, LARGE_BYTES, Rejected, load
 
 __all__ = ["Rejected", "check_bytes", "check_file", "verify"]
 
 # For each kind of certificate the function that checks its bytes.
 CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify, "convexity": convexity.verify}
+CHECKERS["absence"] = absence.verify
 
 
 def verify(data: bytes, limit: float = 1.0) -> tuple[str, str]:

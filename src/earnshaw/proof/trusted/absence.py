@@ -23,7 +23,7 @@ from math import frexp
 import numpy as np
 from flint import arb, arb_mat
 
-from .balls import exact, floats, least_eigenvalue, precision, require, root, shown
+from .balls import exact, floats, least_eigenvalue, precision, require, shown
 from .cells import Cells, Teacher, joined, roots, symmetries
 from .exclusion import TESTS, judged
 from .reading import OBJECTIVE, Rejected, afford, exact_keys, hex_float, integer, load, matrix
@@ -44,6 +44,15 @@ class Tally:
     closed: dict[str, int] = field(default_factory=lambda: dict.fromkeys(TESTS, 0))
     leaves: dict[int, int] = field(default_factory=dict)
     open: list[Cells] = field(default_factory=list)
+
+    def add(self, other: "Tally") -> None:
+        """Count what another walk has done."""
+        self.tested += other.tested
+        for test, count in other.closed.items():
+            self.closed[test] += count
+        for depth, count in other.leaves.items():
+            self.leaves[depth] = self.leaves.get(depth, 0) + count
+        self.open += other.open
 
     @property
     def covered(self) -> Fraction:
@@ -103,7 +112,10 @@ def framed(target: list[list[float]], radius: float = 0.0) -> Teacher:
         kept = symmetries(target) if d <= k else ()
         rows = (rows if d <= k else _cholesky(products)) * scale
         d = min(d, k)
-        require(2 <= d <= 3 and k <= 4, f"k = {k} teachers spanning R^{d} are not covered: d must be 2 or 3, and k at most 4")
+        require(
+            2 <= d <= 3 and k <= 4,
+            f"k = {k} teachers spanning R^{d} are not covered: d must be 2 or 3, and k at most 4",
+        )
         sizes = [sum((rows[i, a] ** 2 for a in range(d)), arb(0)).sqrt() for i in range(k)]
         units = [rows[i, a] / sizes[i] for i in range(k) for a in range(d)]
         require(all(ball.rad() < 2.0**-60 for ball in [*sizes, *units]), "the rows of target are too nearly dependent")

@@ -97,7 +97,9 @@ def roots(teacher: Teacher, n: int) -> Cells:
             chosen.append(cell)
     numbers = np.array(chosen, dtype=float).transpose(1, 2, 0)  # (n, 1 + d - 1, N)
     middle = np.ascontiguousarray(numbers[:, 1:])
-    return Cells(numbers[:, 0].astype(np.int64), middle, np.full_like(middle, 0.5), np.zeros(len(chosen), dtype=np.int64))
+    return Cells(
+        numbers[:, 0].astype(np.int64), middle, np.full_like(middle, 0.5), np.zeros(len(chosen), dtype=np.int64)
+    )
 
 
 def _image(patch: tuple[float, ...], symmetry: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[float, ...]:
@@ -187,7 +189,7 @@ class Pairs(NamedTuple):
 
 def paired(u: np.ndarray, teacher: Teacher) -> Pairs:
     """Compute the angles at the middles. 4 cos t = |x + y|^2 - |x - y|^2, 2 sin t = |x + y||x - y|; t by the smaller of the two."""
-    n, d, count = u.shape
+    _n, d, count = u.shape
     rows = np.concatenate([u, np.broadcast_to(teacher.units[:, :, None], (len(teacher.units), d, count))])
     apart, near = u[:, None] - rows, u[:, None] + rows
     apart, near = (apart * apart).sum(axis=2) / 4, (near * near).sum(axis=2) / 4

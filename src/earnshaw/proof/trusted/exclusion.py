@@ -31,6 +31,7 @@ NEAR. Let lambda <= lambda_min(Hess F(V)), L the rate of change of the Hessian w
 within R of V, its rows in some order, is closed.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 import numpy as np
@@ -77,7 +78,9 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
             guess = np.linalg.solve(normal, aim[:, :, None])[:, :, 0]
         except np.linalg.LinAlgError:
             break
-        parts = (array[..., todo] for array in (force, gamma, *pairs[2:], corners, r, norms.basis, norms.reach, bend, fixed))
+        parts = (
+            array[..., todo] for array in (force, gamma, *pairs[2:], corners, r, norms.basis, norms.reach, bend, fixed)
+        )
         found = _excluded(guess.T.reshape(n, d, -1), a, *parts)
         closed[todo[found]] = True
         again = ~found
@@ -106,7 +109,7 @@ def _excluded(
     fixed: np.ndarray,
 ) -> np.ndarray:
     """Whether f > 0 on the cell for a = +-guess, made a unit vector."""
-    n, d, _ = guess.shape
+    n, _d, _ = guess.shape
     f = (guess * force).sum(axis=(0, 1))
     a = guess * (np.where(f < 0, -1.0, 1.0) / np.sqrt((guess * guess).sum(axis=(0, 1))))
     f = (a * force).sum(axis=(0, 1))
@@ -140,7 +143,9 @@ def _shapes(i: int, weights: np.ndarray, place: Place, pairs: Pairs) -> np.ndarr
     d = place.u.shape[1]
     rest = np.eye(d)[:, :, None] - place.u[i][:, None] * place.u[i]
     total = (weights * pairs.sin[i]).sum(axis=0) * rest
-    total = total + ((weights * pairs.steep[i])[:, None, None] * pairs.m[i][:, :, None] * pairs.m[i][:, None]).sum(axis=0)
+    total = total + ((weights * pairs.steep[i])[:, None, None] * pairs.m[i][:, :, None] * pairs.m[i][:, None]).sum(
+        axis=0
+    )
     return np.moveaxis(total, 2, 0)
 
 
@@ -172,7 +177,9 @@ def _second_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) 
             mixed = pairs.share[i, j] * eye + sin * (m[:, None] * u + u[:, None] * m)
             mixed = mixed + cos * (sin * (u[:, None] * u) - pairs.steep[i, j] * (m[:, None] * m))
             whole[:, i, :, j] = whole[:, j, :, i] = np.moveaxis(root[i] * root[j] * mixed, 2, 0)
-    return closed | _bends_down(teacher, _lowest(whole.reshape(count, n * d, n * d)).reshape(n, d, count), place, pairs, norms)
+    return closed | _bends_down(
+        teacher, _lowest(whole.reshape(count, n * d, n * d)).reshape(n, d, count), place, pairs, norms
+    )
 
 
 def _bends_down(teacher: Teacher, z: np.ndarray, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
@@ -201,7 +208,7 @@ def _bends_down(teacher: Teacher, z: np.ndarray, place: Place, pairs: Pairs, nor
 
 def _parallel(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
     """Try (e, -e) for each pair of students."""
-    n, d, count = place.u.shape
+    n, _d, count = place.u.shape
     weights, most = _signed(teacher, norms.middle), _signed(teacher, norms.hi)
     closed = np.zeros(count, dtype=bool)
     for i in range(n):
@@ -236,6 +243,11 @@ def _near(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -> np.nd
 _TESTS = (_first_order, _second_order, _parallel, _near)
 
 
+def _some(arrays: Iterable[np.ndarray], which: np.ndarray) -> Iterator[np.ndarray]:
+    """Return some of the cells of each array."""
+    return (array[..., which] for array in arrays)
+
+
 def judged(teacher: Teacher, cells: Cells, without: tuple[str, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of the test that closes each cell (1 is the first of TESTS, 0 none), and the radii of its patches."""
     place = placed(cells)
@@ -245,6 +257,6 @@ def judged(teacher: Teacher, cells: Cells, without: tuple[str, ...] = ()) -> tup
     for number, (name, test) in enumerate(zip(TESTS[1:], _TESTS, strict=True), 2):
         left = np.flatnonzero(by == 0)
         if len(left) and name not in without:
-            parts = (type(part)(*(array[..., left] for array in part)) for part in (place, pairs, norms))
-            by[left[test(teacher, *parts)]] = number
+            some = Place(*_some(place, left)), Pairs(*_some(pairs, left)), Lengths(*_some(norms, left))
+            by[left[test(teacher, *some)]] = number
     return by, place.rho
