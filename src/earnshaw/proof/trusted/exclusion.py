@@ -31,7 +31,6 @@ NEAR. Let lambda <= lambda_min(Hess F(V)), L the rate of change of the Hessian w
 within R of V, its rows in some order, is closed.
 """
 
-from collections.abc import Iterable, Iterator
 from itertools import permutations, product
 
 import numpy as np
@@ -46,15 +45,8 @@ STEEPEST = 2.598076211353317  # >= 3 sqrt(3)/2
 def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
     """Look for a vector a, twice: by weighted least squares of all that may vary, and with weights nearer to absolute values."""
     n, d, count = place.u.shape
-    r, a = norms.middle, teacher.lengths
-    gamma = pairs.sin[:, :, None] * place.u[:, None] + pairs.share[:, :, None] * pairs.rows
-    weights = np.concatenate([r, np.broadcast_to(-a[:, None], (len(a), count))])
-    force = (weights[:, None] * gamma).sum(axis=1)
-    rho = place.rho
-    bend = rho[:, None] ** 2 + 2 * rho[:, None] * rho + (BENT / 2) * rho**2
-    for i in range(n):
-        bend[i, i] = (PI / 2) * rho[i] ** 2
-    fixed = a.sum() * rho**2
+    r, weights = norms.middle, _signed(teacher, norms.middle)
+    gamma, force = _forces(place, pairs, weights)
     columns = [(gamma[:, :n] * (norms.basis[:, y] * norms.reach[y])[:, None]).sum(axis=1) for y in range(n)]
     pulls = (weights * pairs.steep)[:, :, None] * pairs.m
     pull = (weights * pairs.sin).sum(axis=1)
@@ -70,7 +62,7 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
     size = n * d
     varied = np.stack(columns).reshape(len(columns), size, count).transpose(2, 1, 0)
     aim = force.reshape(size, count).T
-    rest = ((bend * norms.hi).sum(axis=1) + fixed).max(axis=0) / 2
+    rest = ((bends(place.rho) * norms.hi).sum(axis=1) + teacher.lengths.sum() * place.rho**2).max(axis=0) / 2
     closed, todo, scale = np.zeros(count, dtype=bool), np.arange(count), np.ones((count, 1, len(columns)))
     for _ in range(2):
         normal = (varied * scale) @ varied.transpose(0, 2, 1) + (rest**2 + 1e-12)[:, None, None] * np.eye(size)
@@ -78,10 +70,7 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
             guess = np.linalg.solve(normal, aim[:, :, None])[:, :, 0]
         except np.linalg.LinAlgError:
             break
-        parts = (
-            array[..., todo] for array in (force, gamma, *pairs[2:], corners, r, norms.basis, norms.reach, bend, fixed)
-        )
-        found = _excluded(guess.T.reshape(n, d, -1), a, *parts)
+        found = least(teacher, guess.T.reshape(n, d, -1), *_some(place, pairs, norms, todo)) > 0
         closed[todo[found]] = True
         again = ~found
         todo, varied, aim, rest, guess = todo[again], varied[again], aim[again], rest[again], guess[again]
@@ -92,44 +81,46 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
     return closed
 
 
-def _excluded(
-    guess: np.ndarray,
-    lengths: np.ndarray,
-    force: np.ndarray,
-    gamma: np.ndarray,
-    sin: np.ndarray,
-    share: np.ndarray,
-    m: np.ndarray,
-    steep: np.ndarray,
-    corners: np.ndarray,
-    r: np.ndarray,
-    basis: np.ndarray,
-    reach: np.ndarray,
-    bend: np.ndarray,
-    fixed: np.ndarray,
-) -> np.ndarray:
-    """Whether f > 0 on the cell for a = +-guess, made a unit vector."""
-    n, _d, _ = guess.shape
+def _forces(place: Place, pairs: Pairs, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return gamma(u_i, y) (n, n + k, d, N), and N_i (n, d, N) for given c(y)|y|."""
+    gamma = pairs.sin[:, :, None] * place.u[:, None] + pairs.share[:, :, None] * pairs.rows
+    return gamma, (weights[:, None] * gamma).sum(axis=1)
+
+
+def bends(rho: np.ndarray) -> np.ndarray:
+    """Return half the bound of the second derivative of gamma(u_i, u_j), (n, n, N); that of pi u_i for i = j."""
+    bend = rho[:, None] ** 2 + 2 * rho[:, None] * rho + (BENT / 2) * rho**2
+    for i in range(len(rho)):
+        bend[i, i] = (PI / 2) * rho[i] ** 2
+    return bend
+
+
+def least(teacher: Teacher, guess: np.ndarray, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
+    """Return a lower bound of f on cells for a = +-guess (n, d, N), made a unit vector, with f >= 0 at the middle."""
+    n, r, corners = len(guess), norms.middle, place.corners
+    sin, share, m, lengths = pairs.sin, pairs.share, pairs.m, teacher.lengths[:, None]
+    gamma, force = _forces(place, pairs, _signed(teacher, r))
+    bend = bends(place.rho)
     f = (guess * force).sum(axis=(0, 1))
     a = guess * (np.where(f < 0, -1.0, 1.0) / np.sqrt((guess * guess).sum(axis=(0, 1))))
     f = (a * force).sum(axis=(0, 1))
     size = np.sqrt((a * a).sum(axis=1))
-    dots = (a[:, None] * m).sum(axis=2) * steep  # a_i.m_iy/sin
+    dots = (a[:, None] * m).sum(axis=2) * pairs.steep  # a_i.m_iy/sin
     slopes = sin[:, :n, None] * a[:, None] + dots[:, :n, None] * m[:, :n]  # of g_i in r_j
     for i in range(n):
         slopes[i, i] = (share[i, :n, None] * a + dots[:, i, None] * m[i, :n]).sum(axis=0)
-    pulled = (lengths[:, None] * sin[:, n:]).sum(axis=1)[:, None] * a
-    pulled += ((lengths[:, None] * dots[:, n:])[:, :, None] * m[:, n:]).sum(axis=1)
+    pulled = (lengths * sin[:, n:]).sum(axis=1)[:, None] * a
+    pulled += ((lengths * dots[:, n:])[:, :, None] * m[:, n:]).sum(axis=1)
     slopes = (corners[:, :, None] * slopes[:, None]).sum(axis=3)  # (n, c, n, N)
     start = (slopes * r).sum(axis=2) - (corners * pulled[:, None]).sum(axis=2)
     rates = (a[:, None] * gamma[:, :n]).sum(axis=(0, 2)) - (size[:, None] * bend).sum(axis=0)  # of f in r_j
-    f = f - (size[:, None] * bend * r).sum(axis=(0, 1)) - (size * fixed).sum(axis=0)
+    f = f - (size[:, None] * bend * r).sum(axis=(0, 1)) - (size * lengths.sum() * place.rho**2).sum(axis=0)
     worst = np.full(f.shape, np.inf)
     for signs in product((-1.0, 1.0), repeat=n):
-        move = (basis * (np.array(signs)[:, None] * reach)).sum(axis=1)
+        move = (norms.basis * (np.array(signs)[:, None] * norms.reach)).sum(axis=1)
         below = (start + (slopes * move).sum(axis=2)).min(axis=1).sum(axis=0)
         worst = np.minimum(worst, f + (rates * move).sum(axis=0) + below)
-    return worst > SLACK
+    return worst - SLACK
 
 
 def _forms(z: np.ndarray, i: int, place: Place, pairs: Pairs) -> np.ndarray:
@@ -171,19 +162,18 @@ def _second_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) 
         whole[:, i, :, i] = np.moveaxis(PI * norms.middle[i] * eye, 2, 0) + _shapes(i, weights, place, pairs)
         z = np.zeros((n, d, count))
         z[i] = _lowest(whole[:, i, :, i])
-        closed |= _bends_down(teacher, z, place, pairs, norms)
+        closed |= curvature(teacher, z, place, pairs, norms) < 0
         for j in range(i):
             u, m, sin, cos = place.u[i], pairs.m[i, j], pairs.sin[i, j], pairs.cos[i, j]
             mixed = pairs.share[i, j] * eye + sin * (m[:, None] * u + u[:, None] * m)
             mixed = mixed + cos * (sin * (u[:, None] * u) - pairs.steep[i, j] * (m[:, None] * m))
             whole[:, i, :, j] = whole[:, j, :, i] = np.moveaxis(root[i] * root[j] * mixed, 2, 0)
-    return closed | _bends_down(
-        teacher, _lowest(whole.reshape(count, n * d, n * d)).reshape(n, d, count), place, pairs, norms
-    )
+    z = _lowest(whole.reshape(count, n * d, n * d)).reshape(n, d, count)
+    return closed | (curvature(teacher, z, place, pairs, norms) < 0)
 
 
-def _bends_down(teacher: Teacher, z: np.ndarray, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
-    """Whether Q < 0 on the cell."""
+def curvature(teacher: Teacher, z: np.ndarray, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
+    """Return an upper bound of Q on the cell."""
     n, rho, lo, hi = len(z), place.rho, norms.lo, norms.hi
     square = (z * z).sum(axis=1)
     size = np.sqrt(square)
@@ -203,7 +193,7 @@ def _bends_down(teacher: Teacher, z: np.ndarray, place: Place, pairs: Pairs, nor
             mixed = mixed + 2 * (rho[i] + rho[j]) * size[i] * size[j]
             most = np.where(mixed > 0, np.sqrt(hi[i] * hi[j]), np.sqrt(lo[i] * lo[j]))
             total = total + 2 * most * mixed
-    return total < -SLACK
+    return total + SLACK
 
 
 def _parallel(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -> np.ndarray:
@@ -243,9 +233,13 @@ def _near(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -> np.nd
 _TESTS = (_first_order, _second_order, _parallel, _near)
 
 
-def _some(arrays: Iterable[np.ndarray], which: np.ndarray) -> Iterator[np.ndarray]:
-    """Return some of the cells of each array."""
-    return (array[..., which] for array in arrays)
+def _some(place: Place, pairs: Pairs, norms: Lengths, which: np.ndarray) -> tuple[Place, Pairs, Lengths]:
+    """Return what is known of some of the cells."""
+    return (
+        Place(*(array[..., which] for array in place)),
+        Pairs(*(array[..., which] for array in pairs)),
+        Lengths(*(array[..., which] for array in norms)),
+    )
 
 
 def judged(teacher: Teacher, cells: Cells, without: tuple[str, ...] = ()) -> tuple[np.ndarray, np.ndarray]:
@@ -257,6 +251,5 @@ def judged(teacher: Teacher, cells: Cells, without: tuple[str, ...] = ()) -> tup
     for number, (name, test) in enumerate(zip(TESTS[1:], _TESTS, strict=True), 2):
         left = np.flatnonzero(by == 0)
         if len(left) and name not in without:
-            some = Place(*_some(place, left)), Pairs(*_some(pairs, left)), Lengths(*_some(norms, left))
-            by[left[test(teacher, *some)]] = number
+            by[left[test(teacher, *_some(place, pairs, norms, left))]] = number
     return by, place.rho
