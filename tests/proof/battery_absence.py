@@ -223,7 +223,7 @@ def _cover(checker) -> bool:
             for o, s in teacher.symmetries
             if sorted((np.array(s) * np.asarray(rows)[:, list(o)]).tolist()) == sorted(np.asarray(rows).tolist())
         ]
-        for _ in range(150):
+        for _ in range(60):
             u = rng.normal(size=(n, len(rows[0])))
             if not any(_root_of(v) in keys for v in images(u, true)):
                 return False
@@ -328,10 +328,10 @@ def _forces(checker) -> bool:
     rng = np.random.default_rng(9)
     for rows, n in SETTINGS:
         for widths in ((2, 5), (5, 9), (14, 16)):
-            teacher, some, place, pairs, norms = _known(checker, rows, n, 25, 5, widths)
-            guess = rng.normal(size=(n, len(rows[0]), 25)) * 10.0 ** rng.uniform(-3, 3, size=25)
+            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 5, widths)
+            guess = rng.normal(size=(n, len(rows[0]), 12)) * 10.0 ** rng.uniform(-3, 3, size=12)
             bound = exclusion.least(teacher, guess, place, pairs, norms)
-            for index in range(25):
+            for index in range(12):
                 a = guess[:, :, index] / np.linalg.norm(guess[:, :, index])
                 at = force(place.u[:, :, index], norms.middle[:, index], teacher, a)
                 a, lowest = a * (1 if at >= 0 else -1), abs(at)
@@ -406,13 +406,13 @@ def _curvatures(checker) -> bool:
     rng = np.random.default_rng(10)
     for rows, n in SETTINGS:
         for widths in ((2, 6), (6, 10), (16, 18)):
-            teacher, some, place, pairs, norms = _known(checker, rows, n, 25, 6, widths)
+            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 6, widths)
             lo = rng.uniform(0.1, 1, size=norms.lo.shape)
             norms = norms._replace(lo=lo, hi=lo * (1 + (0 if widths[0] > 9 else 0.2)))
-            z = rng.normal(size=(n, len(rows[0]), 25))
+            z = rng.normal(size=(n, len(rows[0]), 12))
             z /= np.linalg.norm(z, axis=(0, 1))
             bound = exclusion.curvature(teacher, z, place, pairs, norms)
-            for index in range(25):
+            for index in range(12):
                 most = -np.inf
                 for trial in range(6):
                     u = point_of(some, index, rng, corner=trial < 5)
@@ -450,7 +450,7 @@ def _parallel(checker) -> bool:
                 r *= norms.sums[0, 1, index] / r.sum()
                 if not np.linalg.eigvalsh(_pair(u, r, teacher))[0] < 0:
                     return False
-    return closed > 20
+    return bool(closed > 20)
 
 
 def _pair(u, r, teacher):
@@ -545,6 +545,15 @@ def _walks(checker) -> bool:
     cells, absence = part(checker, "cells"), part(checker, "absence")
     square = cells.Teacher(np.ones(2), np.eye(2), 0.0961, cells.symmetries(np.eye(2).tolist()))
     whole = absence.walk(square, cells.roots(square, 2))
+    absence.BATCH, before = 7, absence.BATCH
+    try:
+        cut = absence.walk(square, cells.roots(square, 2))
+    except checker.Rejected:
+        return False
+    finally:
+        absence.BATCH = before
+    if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
+        return False
     if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
         return False
     if (

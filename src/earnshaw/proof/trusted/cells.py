@@ -273,4 +273,8 @@ def lengths(place: Place, pairs: Pairs, teacher: Teacher) -> Lengths:
     none |= (high < low).any(axis=0)
     high = np.maximum(high, low)
     middle = middle + (basis * ((low + high) / 2)).sum(axis=1)
-    return Lengths(lo, hi, middle, basis, (high - low) / 2 + MARGIN, sums, none)
+    reach = (high - low) / 2 + MARGIN
+    spread = (size * reach).sum(axis=1) + MARGIN
+    lo, hi = np.maximum(lo, middle - spread), np.minimum(hi, middle + spread)
+    none |= (hi < lo).any(axis=0)
+    return Lengths(lo, np.maximum(hi, lo), middle, basis, reach, sums, none)
