@@ -19,8 +19,8 @@ SWEEP_KEYS = {
     "mean_min_eigenvalue", "families", "steps", "seconds", "compile_seconds", "objective", "optimizer", "undecided",
 }  # fmt: skip
 PROVE_KEYS = {
-    "source", "index", "n", "k", "d", "verdict", "reason", "lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius",
-    "basin_radius", "teacher_radius", "every_dimension", "seconds", "certificate",
+    "source", "index", "family", "n", "k", "d", "verdict", "reason", "lambda_min_ge", "objective_ge", "enclosure_radius", "unique_radius",
+    "basin_radius", "teacher_radius", "every_dimension", "split_neuron", "split_ge", "splitting", "seconds", "certificate",
 }  # fmt: skip
 
 

@@ -40,6 +40,7 @@ READERS = {
     "show-json": "runs show FOLDER --json",
     "list": "runs list runs --json",
     "export": "runs export FOLDER",
+    "families": "runs families FOLDER",
     "check": "check FOLDER --json",
     "explain": "explain FOLDER",
     "verify": "runs verify FOLDER",

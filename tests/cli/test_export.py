@@ -14,10 +14,10 @@ from earnshaw.cli.app import app
 pytestmark = pytest.mark.slow  # two sweeps, compiled
 NUMBERS = ["value", "gradient_norm", "min_eigenvalue", "steps", "gradients", "hessians", "halvings", "by_value"]
 COLUMNS = {
-    "two": ["optimizer", "k", "n", "d", "run", "outcome", "family", "proved", *NUMBERS],
-    "conv": ["optimizer", "p", "k", "ratio", "run", "outcome", "family", "proved", *NUMBERS],
+    "two": ["optimizer", "k", "n", "d", "run", "outcome", "family", "label", "proved", *NUMBERS],
+    "conv": ["optimizer", "p", "k", "ratio", "run", "outcome", "family", "label", "proved", *NUMBERS],
 }
-WORDS = ("optimizer", "outcome", "proved", "by_value")
+WORDS = ("optimizer", "outcome", "label", "proved", "by_value")
 
 
 @pytest.fixture(scope="module")

@@ -94,7 +94,18 @@ def expected(command, kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
-    "command", ["prove", "report", "runs list", "runs show", "runs show --json", "runs export", "check", "explain"]
+    "command",
+    [
+        "prove",
+        "report",
+        "runs list",
+        "runs show",
+        "runs show --json",
+        "runs export",
+        "runs families",
+        "check",
+        "explain",
+    ],
 )
 def test_every_command_answers_for_every_kind_of_folder(place, tmp_path, monkeypatch, command, kind):
     monkeypatch.chdir(tmp_path)

@@ -1,6 +1,7 @@
 """``prove`` beyond points of a sweep, and ``check`` and ``explain`` on whatever a user may give them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,3 +124,31 @@ def test_explaining_several(earnshaw, tmp_path):
     code, out, _ = earnshaw("explain", "run/certificates/odd.json")
     assert code == 1
     assert "REJECTED unknown kind 'theorem'" in out
+
+
+def test_every_n_is_proved_or_refused_with_the_way_down(earnshaw):
+    np.savez(
+        "tiny.npz", weights=[[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]], teacher=[[1, 0], [0, 1], [0, -1]]
+    )
+    np.savez("points.npz", weights=MINIMUM)
+    code, out, _ = earnshaw("prove", "tiny.npz", "--every-n", "--out", "certs", "--json")
+    row = json.loads(out)
+    assert (code, row["split_neuron"]) == (0, 1)
+    assert row["split_ge"] > 0.347
+    assert [part["stable"] for part in row["splitting"]] == [False, True]
+    held = str(next(path for path in Path("certs").iterdir() if path.name.endswith("every_n.json")))
+    code, out, _ = earnshaw("check", held)
+    assert (code, "VERIFIED every n" in out) == (0, True)
+    code, out, _ = earnshaw("explain", held)
+    assert "for every n' >= 3" in out
+    code, out, _ = earnshaw("prove", held, "--every-n", "--out", "again")  # a certificate is a source, too
+    assert code == 0
+    code, out, err = earnshaw("prove", "points.npz", "--every-n", "--out", "certs")
+    assert code == 1
+    assert "a way down at neurons 0-4 (curvature -0.1182), neuron 5 (curvature -0.09039)" in out
+    assert "not proved that every n has a spurious minimum" in err
+    code, _, err = earnshaw("prove", "points.npz", "--every-n", "--paper-chain")
+    assert (code, "leave out" in err) == (2, True)
+    Path("other.json").write_text('{"kind": "minimum"}')
+    code, _, err = earnshaw("prove", "other.json", "--out", "certs")
+    assert (code, "no certificate about a point" in err) == (2, True)

@@ -15,6 +15,7 @@ from types import ModuleType
 import adversaries
 import adversaries_convexity
 import adversaries_convnet
+import adversaries_every_n
 import battery_absence
 import battery_reading
 import battery_sums
@@ -58,12 +59,14 @@ RELU = (
     "sentence: n",
     "sentence: saddle",
     "relu ",
+    "every_n ",
 )
 CONVEXITY, CONVNET = ("sentence: convexity", "coarse: convexity", "convexity"), ("sentence: convnet", "convnet")
 ABSENCE = ("absence",)
 ELSEWHERE = {
     "relu.py": (*CONVEXITY, *CONVNET),
     "relu_claims.py": (*CONVEXITY, *CONVNET, *ABSENCE),
+    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE),
     "convexity.py": (*RELU, *CONVNET, *ABSENCE),
     "sums.py": (*RELU, *CONVNET, *ABSENCE),
     "convnet.py": (*RELU, *CONVEXITY, *ABSENCE),
@@ -83,6 +86,7 @@ def adversarial() -> dict[str, Case]:
     cases: dict[str, Case] = {}
     for name, (bad, good) in {
         "relu": adversaries.all_cases(),
+        "every_n": adversaries_every_n.everything(),
         "convnet": adversaries_convnet.everything(),
         "convexity": adversaries_convexity.everything(),
     }.items():
@@ -132,7 +136,7 @@ def _enclosed(name, center, target, bits) -> Case:
     flat = truth.hessian.tolist()
 
     def right(checker: ModuleType) -> bool:
-        balls, relu = part(checker, "balls"), part(checker, "relu")
+        balls, relu, lifted = part(checker, "balls"), part(checker, "relu"), part(checker, "every_n").lifted
         with balls.precision(bits):
             point = relu.Point(center, target)
             hessian, slopes = point.hessian(), point.extension()
@@ -143,6 +147,12 @@ def _enclosed(name, center, target, bits) -> Case:
                 *((x, y, wide) for x, y in zip(point.gradient().entries(), truth.gradient, strict=True)),
                 *((hessian[a, b], y, steep) for a, row in enumerate(flat) for b, y in enumerate(row)),
                 *((slopes[a, b], truth.extension[a, b], wide) for a in range(truth.n) for b in range(truth.n)),
+                *(
+                    (block[a, b], exact[a, b], steep)
+                    for block, exact in ((lifted(point, i), truth.lifted[i]) for i in range(truth.n))
+                    for a in range(truth.d)
+                    for b in range(truth.d)
+                ),
             ]
             bounds = [(point.lipschitz(arb(r), arb(delta)), y) for (r, delta), y in steepest.items()]
             low = point.shortest()
@@ -218,8 +228,9 @@ def coarse() -> dict[str, Case]:
 def _coarse(data, kind, true) -> Case:
     def right(checker: ModuleType) -> bool:
         claims, reading = part(checker, "relu_claims"), part(checker, "reading")
+        check = part(checker, "every_n")._check if kind == "every_n" else claims._CHECKS[kind]
         with part(checker, "balls").precision(40):
-            refused = raises(checker, claims._CHECKS[kind], reading.parse(data, 1.0))
+            refused = raises(checker, check, reading.parse(data, 1.0))
         return refused is not true
 
     return right
@@ -233,6 +244,7 @@ SHOWN = {
     "minimum": [("R_unique", False), ("R_enclosure", True), ("claims.mu_ge", False), ("claims.F_ge", False), ("claims.lambda_min_ge", False)],
     "basin": [("basin.step_lt", False), ("basin.radius", False)],
     "robust": [("robust.delta", False), ("robust.F_ge", False), ("robust.R_enclosure", True), ("robust.R_enclosure", False)],
+    "every_n": [("claims.F_ge", False), ("every_n.delta", False), ("every_n.delta_ext", False)],
     "saddle": [("R_enclosure", True), ("claims.curvature_le", True), ("claims.F_ge", False), ("claims.F_le", True)],
 }  # fmt: skip
 WORDS = {
@@ -242,6 +254,9 @@ WORDS = {
     "converges to this ",
     "robust": "robust: every teacher whose neurons each lie within # of the given ones has a strict spurious minimum with F >= # "
     "within # of the center, and no other critical point within #; for the given teacher: ",
+    "every_n": "every n: for every n' >= {n} and every dimension D >= {d} this teacher has spurious local minima with n' neurons "
+    "and F >= #: neuron {neuron} (from 0) of the minimum below, split into parallel parts in any proportion; D >= # across it "
+    "and >= # in further dimensions. The minimum: ",
     "saddle": "saddle ({shape}, every dimension D >= d): a critical point within # of the center that is neither a minimum nor a "
     "maximum, with an eigenvalue <= # at the center and # <= F <= #",
 }
@@ -288,7 +303,8 @@ def _sentence(kind, data, x, document) -> Case:
     shape = f"n = {problem['n']}, k = {problem['k']}, d = {problem['d']}"
     every = "" if x.get("claims.lambda_ext_ge") is None else ", every dimension D >= d"
     kinds = [kind] if kind in ("minimum", "saddle") else [kind, "minimum"]
-    words = "".join(WORDS[part].format(shape=shape, every=every) for part in kinds)
+    sizes = {"n": problem["n"], "d": problem["d"], "neuron": x.get("every_n.neuron")}
+    words = "".join(WORDS[part].format(shape=shape, every=every, **sizes) for part in kinds)
     bounds = [(x[name], up) for part in kinds for name, up in SHOWN[part]]
     return lambda checker: said(checker.check_bytes(data)[2], words, bounds)
 

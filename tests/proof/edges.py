@@ -58,10 +58,18 @@ LOOSER = {
     "robust.hess_lipschitz_le": 1 + 1e-6,
     "robust.mu_ge": 0.9,
     "robust.F_ge": 0.9,
+    "hint.shift_split": 1 - 1e-6,
+    "every_n.delta": 0.9,
+    "every_n.delta_ext": 0.9,
 }
 # Where the checker's own bound is no better than this, because it uses a guess: largest eigenvalue, approximate inverse.
 LOOSE = {"basin.lambda_max_le": lambda truth: 1.001 * truth.reach, "claims.defect_le": lambda truth: 1e-12}
-FIXED = ("hint.shift", "hint.shift_ext")  # guesses: the walk leaves them, and moves what they must bound
+FIXED = (
+    "hint.shift",
+    "hint.shift_ext",
+    "hint.shift_split",
+    "every_n.neuron",
+)  # guesses: the walk leaves them, and moves what they must bound
 
 
 def proofs(bits=128):
@@ -72,20 +80,23 @@ def proofs(bits=128):
         center = prove(problem, np.array(student)).point.weights
         move = rng.standard_normal(center.shape)
         center = center + moved * move / np.linalg.norm(move)
-        proof = prove(problem, center, polish=False, precision=bits)
-        assert len(proof.certificates) == (1 if "saddle" in name else 3), (name, proof.reason)
+        proof = prove(problem, center, polish=False, precision=bits, every_n=True)
+        count = 1 if "saddle" in name else 4 if "d2" in name else 3  # at the point in R^3 every neuron has a way down
+        assert len(proof.certificates) == count, (name, proof.reason)
         yield name, proof, Truth(center.tolist(), teacher)
 
 
 def numbers(document):
     """The numbers of a certificate by name, None for null."""
     found = {}
-    for section in ("R_enclosure", "R_unique", "claims", "basin", "robust", "hint"):
+    for section in ("R_enclosure", "R_unique", "claims", "basin", "robust", "every_n", "hint"):
         value = document.get(section)
         if isinstance(value, str):
             found[section] = float.fromhex(value)
         for key, entry in (value or {}).items() if isinstance(value, dict) else ():
-            if key != "precision":
+            if key == "neuron":
+                found[f"{section}.{key}"] = entry
+            elif key != "precision":
                 found[f"{section}.{key}"] = None if entry is None else float.fromhex(entry)
     return found
 
@@ -95,7 +106,7 @@ def forged(document, edits, **more):
     changed = json.loads(json.dumps(dict(document))) | more
     for name, number in edits.items():
         section, _, key = name.partition(".")
-        text = None if number is None else float(number).hex()
+        text = None if number is None else int(number) if key == "neuron" else float(number).hex()
         if key:
             changed[section][key] = text
         else:
@@ -348,6 +359,12 @@ MARGINS = {
         "F": (
             lambda t, x, c: (mp.sqrt(2 * t.value) - t.k * x["robust.delta"]) ** 2 - _moved_slope(t, x) ** 2 / x["robust.mu_ge"] - 2 * c,
             "robust.mu_ge", "robust.F_ge",
+        ),
+    },
+    "every_n": {
+        "beyond": (
+            lambda t, x, c: t.splits[int(x["every_n.neuron"])][1] - x["claims.hess_lipschitz_le"] * x["R_enclosure"] - c,
+            "R_enclosure", "every_n.delta_ext",
         ),
     },
     "saddle": {

@@ -272,6 +272,7 @@ def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
         "d",
         "verdict",
         "reason",
+        "family",
         "lambda_min_ge",
         "objective_ge",
         "enclosure_radius",
@@ -279,6 +280,9 @@ def test_saving_is_atomic_and_reports_are_complete(minimum_proof, tmp_path):
         "basin_radius",
         "teacher_radius",
         "every_dimension",
+        "split_neuron",
+        "split_ge",
+        "splitting",
         "seconds",
         "certificate",
     ]

@@ -66,6 +66,25 @@ class Truth:
             inverse = self.hessian**-1
             return float(mp.norm(inverse * column, 2)), float(mp.norm(inverse, 2))
 
+    @cached_property
+    def lifted(self):
+        """For each neuron D_i + w w'/|w|^2, D_i = Hessian_ii - I/2."""
+        found = []
+        with mp.workdps(DIGITS):
+            for i in range(self.n):
+                own, places = mp.matrix(self.rows[i]), range(i * self.d, (i + 1) * self.d)
+                block = mp.matrix([[self.hessian[a, b] for b in places] for a in places]) - mp.eye(self.d) / 2
+                found.append(block + own * own.T / (own.T * own)[0])
+        return found
+
+    @cached_property
+    def splits(self):
+        """For each neuron the smallest eigenvalue of that, M_ii - 1/2, and |w|^2."""
+        with mp.workdps(DIGITS):
+            least = [float(min(mp.eigsy(block, eigvals_only=True))) for block in self.lifted]
+            beyond = [self.extension[i, i] - mp.mpf(1) / 2 for i in range(self.n)]
+            return list(zip(least, beyond, [length**2 for length in self.lengths[: self.n]], strict=True))
+
     @staticmethod
     def _angle(x, y):
         """The angle of two vectors by the half-angle formula, which is good near 0 and near pi."""
@@ -191,4 +210,17 @@ def saddle(truth, x):
     )
 
 
-HOLDS = {"minimum": minimum, "basin": basin, "robust": robust, "saddle": saddle}
+def every_n(truth, x):
+    across, beyond, square = truth.splits[int(x["every_n.neuron"])]
+    r, shift = x["R_enclosure"], x["hint.shift_split"]
+    drift = x["claims.hess_lipschitz_le"] * r
+    return (
+        minimum(truth, x)
+        and x["claims.lambda_ext_ge"] is not None
+        and shift < across
+        and 0 < x["every_n.delta"] <= shift - drift - r**2 / square
+        and 0 < x["every_n.delta_ext"] <= float(beyond) - drift
+    )
+
+
+HOLDS = {"minimum": minimum, "basin": basin, "robust": robust, "saddle": saddle, "every_n": every_n}

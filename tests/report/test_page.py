@@ -146,6 +146,8 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     (record,) = finished_records(swept).values()
     assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
     assert f"{record['families'][0]['objective']:.8f}" in words
+    assert "S_5" in record["families"][0]["label"]
+    assert words.count(record["families"][0]["label"]) == 2, "in the table and before the statement"
     assert "proved minimum" in words
     assert "It is a strict local minimum" in words
     assert "1 of the 1 spurious runs ended inside a proved basin" in words
@@ -258,7 +260,7 @@ def hostile(swept, tmp_path):
     folder, _, _ = copied(swept, tmp_path / f"a b[1] {HOSTILE}")
     store = RunFolder.open(folder)
     record, proofs = store.record("k6-n6"), store.record("k6-n6", "-proofs")
-    record["families"][0]["name"] = HOSTILE
+    record["families"][0] |= {"name": HOSTILE, "label": HOSTILE}
     record |= {"seed": HOSTILE, "objective": HOSTILE, "optimizer": HOSTILE}
     record["outcomes"] |= {HOSTILE: 1, REMOTE: 1, "1e400": 1}
     store.put_record("k6-n6", record)

@@ -205,6 +205,8 @@ def test_a_record_of_a_family_goes_through_json():
     for record in (
         FamilyRecord(count=3, objective=0.25, min_eigenvalue=0.01),
         FamilyRecord(count=1, objective=0.5, min_eigenvalue=-1e-3, name="1 copy"),
+        FamilyRecord(count=1, objective=0.5, min_eigenvalue=-1e-3, name="1 copy", label="S_4 x S_2"),
+        FamilyRecord(count=1, objective=0.5, min_eigenvalue=-1e-3, label="S_5"),
     ):
         assert FamilyRecord.from_json(json.loads(json.dumps(record.to_json(), allow_nan=False))) == record
     unknown = FamilyRecord(count=1, objective=0.5)

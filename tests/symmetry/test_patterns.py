@@ -50,8 +50,11 @@ def test_value_gradient_and_spectrum_at_points_that_are_not_critical(pattern):
     np.testing.assert_allclose(
         pattern.gradient(numbers), pattern.counts * pattern.numbers(gradient), rtol=1e-11, atol=1e-11
     )
+    kinds = np.array([pattern.weights(kind).ravel() for kind in np.eye(len(numbers))])
+    full_hessian = np.asarray(energy.hessian(weights)).reshape(weights.size, weights.size)
+    np.testing.assert_allclose(pattern.hessian(numbers), kinds @ full_hessian @ kinds.T, rtol=1e-11, atol=1e-11)
     values, times = pattern.spectrum(numbers)
-    spectrum = np.linalg.eigvalsh(np.asarray(energy.hessian(weights)))
+    spectrum = np.linalg.eigvalsh(full_hessian)
     assert times.sum() == spectrum.size
     np.testing.assert_allclose(np.repeat(values, times), spectrum, atol=1e-13 * np.abs(spectrum).max())
 

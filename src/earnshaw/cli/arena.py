@@ -151,7 +151,7 @@ def _show_families(arena: Arena) -> None:
     rows = []
     for index, trap in enumerate(arena.traps[:ROWS]):
         caught = ", ".join(f"{score.optimizer} {score.traps[index]}" for score in arena.scores if score.traps[index])
-        word = ", ".join(word for word in (trap.name, words.get(trap.verdict, "not proved")) if word)
+        word = ", ".join(word for word in (trap.label, trap.name, words.get(trap.verdict, "not proved")) if word)
         rows.append([str(index), f"{trap.objective:.6f}", f"{trap.min_eigenvalue:.6f}", word, caught])
     titles = ("family", "F", spelled("λmin", "lmin"), "", "runs trapped")
     show_table(titles, rows, title="minima that trap", title_justify="left")

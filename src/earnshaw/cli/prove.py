@@ -20,17 +20,19 @@ PROVE_EXAMPLES = (
     "earnshaw sweep -k 7 --out runs/seven",
     "earnshaw prove runs/seven --out certs",
     "earnshaw prove points.npz --out certs --json",
+    "earnshaw prove points.npz --every-n --out certs",
     "earnshaw prove points.npz --paper-chain",
     "earnshaw prove --filter w.npy --outputs a.npy --out certs",
 )
 CHECK_EXAMPLES = ("earnshaw check certs", "earnshaw check runs/seven certs/*.json --json")
 EXPLAIN_EXAMPLES = ("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json", "earnshaw explain certs")
-SOURCE_HELP = "Run folders, or .npz files of points: an array weights, and optionally a teacher."
+SOURCE_HELP = "Run folders, certificates, or .npz files of points: an array weights, and optionally a teacher."
 FOLDER_HELP = "Folder for certificates; added to if it exists."
 FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
 PRECISION_HELP = "Bits of the ball arithmetic (default: 128, or 256 with --filter)."
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
+EVERY_N_HELP = "Prove that more neurons do not remove the minimum: spurious minima for every n' >= n."
 CHECKED_HELP = "Check also what takes more than about ten seconds."
 Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
 
@@ -42,6 +44,7 @@ def prove(
     outputs_file: Annotated[Path | None, option(OUTPUTS_HELP, "--outputs", metavar="A.npy")] = None,
     precision: Annotated[int | None, option(PRECISION_HELP, min=64, max=1024)] = None,
     workers: Annotated[int | None, option("Processes (default: one a core when that pays).")] = None,
+    every_n: Annotated[bool, option(EVERY_N_HELP, "--every-n")] = False,
     paper_chain: Annotated[bool, option(CHAIN_HELP, "--paper-chain")] = False,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
@@ -49,7 +52,8 @@ def prove(
 
     Points of ReLU networks are spurious local minima, or saddles; each is polished by Newton's method first. For a minimum
     up to three certificates are written: minimum (it exists, is strict, spurious, and where), basin (from where gradient
-    descent provably reaches it) and robust (for how different a teacher it survives). Of a convolutional network all
+    descent provably reaches it) and robust (for how different a teacher it survives); with --every-n a fourth, every_n, where
+    splitting some neuron opens no way down. Of a convolutional network all
     stationary points are proved at once. Exit code 1 says that some point stayed inconclusive.
     """
     from earnshaw.experiments import prove_targets, targets
@@ -58,6 +62,8 @@ def prove(
         raise InputError("--filter and --outputs belong together; give the .npy files of both w* and a*")
     if (filter_file is None) == (not sources):
         raise InputError("give run folders or .npz files as SOURCE, or --filter and --outputs: one of the two")
+    if every_n and (filter_file is not None or paper_chain):
+        raise InputError("--every-n is about points of ReLU networks; leave out --filter, --outputs and --paper-chain")
     points = [target for source in sources or [] for target in targets(source)]
     if sources and not points:
         raise InputError(
@@ -81,20 +87,30 @@ def prove(
             if as_json:
                 json_line(proof.report(source, index, next(iter(paths.values()), None)))
             else:
-                say(f"{bold(stem)}  {proof.verdict.name}", markup=True)
+                named = f"  {proof.family}" if proof.family else ""
+                say(f"{bold(stem)}  {proof.verdict.name}{named}", markup=True)
                 say(f"    {proof.words}")
+                if every_n and "every_n" not in proof.certificates and proof.main is not None:
+                    say(f"    {proof.reason}")
             progress(len(proofs) / max(len(points), 1), stem)
 
         if filter_file is not None and outputs_file is not None:
             finished(*_convnet(filter_file, outputs_file, precision))
         else:
-            prove_targets(points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof))
+            prove_targets(
+                points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof), every_n
+            )
     undecided = sum(proof.main is None for proof in proofs)
     if not as_json:
         decided = f"{len(proofs) - undecided} of {len(proofs)} points decided"
         say(f"{decided}; certificates in {bold(out_folder)}", markup=True)
     if undecided:
         fail(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
+    short = sum("every_n" not in proof.certificates for proof in proofs)
+    if every_n and short:
+        fail(
+            f"for {short} of {len(proofs)} points it is not proved that every n has a spurious minimum; the reason says why"
+        )
 
 
 def _convnet(filter_file: Path, outputs_file: Path, precision: int | None) -> tuple[str, str, int, Proof]:

@@ -11,20 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.text import Text
 
-from earnshaw.cli.console import CLAIM_FAILED, bold, fail, json_line, note, out, progress_bar, say, show_table
+from earnshaw.cli.console import CLAIM_FAILED, bold, fail, json_line, note, out, progress_bar, say, show_table, spelled
 from earnshaw.cli.helping import Command, argument, option
 from earnshaw.errors import InputError, need
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from earnshaw.experiments import Sweep, SweepResult
+    from earnshaw.experiments import MetFamily, SweepResult
 
 REPORT_EXAMPLES = (
     "earnshaw sweep -k 6..8 --prove --out runs/mine",
     "earnshaw report runs/mine        # then open runs/mine/report.html",
 )
 EXPORT_EXAMPLES = "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet"
+FAMILIES_EXAMPLES = "earnshaw runs families runs/mine\nearnshaw runs families runs/* --json"
 CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
 PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
 ENDINGS = (".csv", ".parquet")
@@ -52,17 +53,6 @@ def report(
     path = page or folder / "report.html"
     write_page(sweep_page(folder, path, checked), path)
     say(f"written: {bold(path)}", markup=True)
-
-
-def _sweep_of(folder: Path) -> Sweep:
-    """Return the sweep of a folder; a folder of another kind raises :class:`InputError`, which says what it holds."""
-    from earnshaw.experiments import load_sweep
-    from earnshaw.store import read_manifest
-
-    kind = read_manifest(folder)["kind"]
-    if kind != "sweep":
-        raise InputError(f"{folder} holds work of the kind {kind!r}, not runs; see it with earnshaw runs show {folder}")
-    return load_sweep(folder)
 
 
 @app.command("list", cls=Command, epilog="earnshaw runs list\nearnshaw runs list old/runs --json")
@@ -112,7 +102,7 @@ def show_run(
     as_json: Annotated[bool, option("One JSON object per setting, and nothing else.", "--json")] = False,
 ) -> None:
     """Show the results of a run folder: of a sweep family by family, of other work number by number."""
-    from earnshaw.experiments import finished_records
+    from earnshaw.experiments import finished_records, sweep_in
     from earnshaw.experiments.work import unfinished
     from earnshaw.store import read_manifest
 
@@ -125,7 +115,7 @@ def show_run(
         for record in records.values():
             json_line({key: value for key, value in record.items() if key != "files"})
     elif read_manifest(folder)["kind"] == "sweep":
-        for result in _sweep_of(folder):
+        for result in sweep_in(folder):
             _show_result(result)
     else:
         for name, record in records.items():
@@ -146,12 +136,58 @@ def _show_result(result: SweepResult) -> None:
         low, high = summary.spurious_interval
         of = f", of {summary.decided} decided" if summary.undecided else ""
         say(f"  spurious {summary.spurious_percent:.1f}% (95%: {low:.1f} - {high:.1f}){of}")
-    rows = [
-        (str(index), str(family.count), f"{family.objective:.10f}", f"{family.min_eigenvalue:.6g}")
-        for index, family in enumerate(summary.families)
-    ]
+    named = any(family.label for family in summary.families)
+    rows = []
+    for index, family in enumerate(summary.families):
+        row = [str(index), *([family.label or ""] * named), str(family.count)]
+        rows.append([*row, f"{family.objective:.10f}", f"{family.min_eigenvalue:.6g}"])
     if rows:
-        show_table(("family", "runs", "objective", "smallest eigenvalue"), rows, header_style="bold")
+        titles = ("family", *(["name"] * named), "runs", "objective", "smallest eigenvalue")
+        show_table(titles, rows, header_style="bold")
+
+
+@app.command("families", cls=Command, epilog=FAMILIES_EXAMPLES)
+def show_families(
+    folders: Annotated[list[Path], argument("DIR", "Run folders of sweeps or arenas.")],
+    as_json: Annotated[bool, option("One JSON object per family, and nothing else.", "--json")] = False,
+) -> None:
+    """List every family of minima that sweeps met: its name by symmetry, how often it was met, and whether it is proved.
+
+    Folders of the same setting are counted together, and families that a symmetry takes to each other are one. Verdicts are
+    those of sweep --prove.
+    """
+    from earnshaw.experiments import families_met
+
+    found = families_met(*folders)
+    if as_json:
+        for family in found:
+            json_line(family.to_json())
+    elif found:
+        _show_met(found)
+    else:
+        say("no run ended at a minimum that is not global")
+
+
+def _show_met(found: list[MetFamily]) -> None:
+    """Print a table of families; what is the same for all of them is left out."""
+    from rich.table import Column
+
+    words = {"PROVED_MINIMUM": "a minimum", "PROVED_SADDLE": "a saddle", "INCONCLUSIVE": "no: inconclusive"}
+    several = [name for name in ("network", "optimizer", "start") if len({getattr(met, name) for met in found}) > 1]
+    several += ["what its neurons do"] * any(met.name for met in found)
+    sizes = [name for name in dict.fromkeys(name for met in found for name in met.sizes) if name != "d"]
+    sizes += ["d"] * any(met.sizes.get("d") != met.sizes.get("k") for met in found if "d" in met.sizes)
+    rows = []
+    for met in found:
+        share = f"{met.percent:.1f}% ({met.interval[0]:.1f}-{met.interval[1]:.1f})"
+        told = {"what its neurons do": met.name or ""}
+        row = [f"{met.sizes[name]:g}" if name in met.sizes else "" for name in sizes]
+        row += [str(told.get(name, getattr(met, name, ""))) for name in several]
+        row += [met.label or "", str(met.count), share, f"{met.objective:.8f}", f"{met.min_eigenvalue:.6f}"]
+        rows.append([*row, words.get(met.verdict or "", "not tried")])
+    numbers = ("runs", "of those decided (95%)", "F", spelled("λmin", "lmin"))
+    titles = [Column(name, justify="right", no_wrap=True) for name in numbers]
+    show_table([*sizes, *several, Column("name", no_wrap=True), *titles, "proved"], rows, header_style="bold")
 
 
 @app.command("verify", cls=Command, epilog="earnshaw runs verify runs/mine\nearnshaw runs verify runs/* --json")
@@ -193,7 +229,8 @@ def export_run(
     form: Annotated[Literal["csv", "parquet"] | None, option(FORMAT_HELP, "--format")] = None,
     out_file: Annotated[Path | None, option(FILE_HELP, "--out", metavar="FILE")] = None,
 ) -> None:
-    """Write one row for each run: optimiser, sizes, run, outcome, family, what is proved of that, and every number."""
+    """Write one row for each run: optimiser, sizes, run, outcome, family and its name, what is proved of that, and every number."""
+    from earnshaw.experiments import sweep_in
     from earnshaw.store import write_bytes
 
     if out_file is not None and form is None and out_file.suffix not in ENDINGS:
@@ -203,7 +240,7 @@ def export_run(
         need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
         if out_file is None:
             raise InputError("--format parquet writes a file; say which, for example --out runs.parquet")
-    table = _table(folder)
+    table = sweep_in(folder).whole().table()
     text = io.StringIO()
     if not parquet:
         writer = csv.writer(text, lineterminator="\n")
@@ -216,23 +253,12 @@ def export_run(
         note(f"{len(table['run'])} runs in {out_file}")
 
 
-def _table(folder: Path) -> dict[str, list[Any]]:
-    """Return the columns of all finished settings of a run folder, one under the other."""
-    tables = [result.table() for result in _sweep_of(folder).whole()]
-    columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
-    for table in tables:
-        blank = [None] * len(table["run"])
-        for name, column in columns.items():
-            column += table[name].tolist() if name in table else blank
-    return columns
-
-
 def _parquet(table: Mapping[str, list[Any]]) -> bytes:
     import pyarrow
     import pyarrow.parquet
 
     arrays = {name: pyarrow.array(values) for name, values in table.items()}
-    arrays["proved"] = arrays["proved"].cast(pyarrow.string())
+    arrays |= {name: arrays[name].cast(pyarrow.string()) for name in ("label", "proved")}
     sink = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.table(arrays), sink)
     return sink.getvalue().to_pybytes()

@@ -7,16 +7,18 @@ from earnshaw.experiments.dynamics import Motion, dynamics
 from earnshaw.experiments.engine import Interrupted, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
+from earnshaw.experiments.met import MetFamily, families_met
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
 from earnshaw.experiments.repair import repair, verify
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import Summary, families
-from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep
+from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep, sweep_in
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
 __all__ = ["Interrupted", "Work", "finished_records", "load", "repair", "run", "verify", "work_of"]
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
+__all__ += ["MetFamily", "families_met", "sweep_in"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
 __all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]

@@ -55,6 +55,7 @@ class Trap:
     min_eigenvalue: float
     verdict: str | None
     name: str | None = None
+    label: str | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,9 @@ def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, pro
     ]
     names, odd = list(sweeps), np.argwhere(~same)
     rows = [Disagreement(int(run), names[index], str(fates[index, run]), str(fates[0, run])) for index, run in odd]
-    described = [Trap(f.objective, f.min_eigenvalue, word, f.name) for f, word in zip(found, verdicts, strict=True)]
+    described = [
+        Trap(f.objective, f.min_eigenvalue, word, f.name, f.label) for f, word in zip(found, verdicts, strict=True)
+    ]
     return Arena(problem, tuple(scores), tuple(described), tuple(rows))
 
 

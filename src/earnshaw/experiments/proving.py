@@ -20,7 +20,7 @@ from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Certificate, Proof, Verdict, prove_pairs
 from earnshaw.store import RunFolder, digest, read_manifest, read_npz
 from earnshaw.store.folder import file_digest
-from earnshaw.symmetry import Family, align
+from earnshaw.symmetry import Family, align, label
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class Proved:
 
 
 def targets(path: Path) -> list[Target]:
-    """Return every family of a run folder, or the points of an ``.npz`` file: ``weights`` and the ``problem`` it states.
+    """Return every family of a run folder, the center of a certificate, or the points of an ``.npz`` file.
 
-    Without one it is ReLU with the ``teacher`` of the file, the standard basis if there is none.
+    That has ``weights`` and states its ``problem``. Without one it is ReLU with the ``teacher`` of the file, the standard basis if there is none.
     """
     if path.is_dir():
         found = load(path)
@@ -60,6 +60,8 @@ def targets(path: Path) -> list[Target]:
             return [target for result in found.whole() for target in sweep_targets(result, str(path))]
         kind = read_manifest(path)["kind"]
         raise InputError(f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder")
+    if path.suffix == ".json":
+        return [_centre(path)]
     arrays = read_npz(path)
     if "weights" not in arrays:
         raise InputError(f"{path} has no array 'weights'; it has {', '.join(sorted(arrays)) or 'none'}")
@@ -77,6 +79,21 @@ def targets(path: Path) -> list[Target]:
         problem = TwoLayer(arrays.get("teacher", np.eye(weights.shape[2])), students=weights.shape[1])
     require_provable(problem, f"{path} holds points of a problem")
     return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
+
+
+def _centre(path: Path) -> Target:
+    """Return the center of a certificate about a ReLU network; the certificate is not checked here."""
+    document = Certificate.load(path).document
+    try:
+        problem = problem_from_json(document["problem"])
+        center = np.array([[float.fromhex(entry) for entry in row] for row in document["center"]])
+    except (KeyError, TypeError, ValueError):
+        problem, center = None, np.zeros(0)
+    if not isinstance(problem, TwoLayer) or center.shape != (problem.students, problem.dimension):
+        raise InputError(
+            f"{path} is no certificate about a point of a ReLU network; give one, a run folder or an .npz file"
+        )
+    return _target(str(path), path.stem.partition("-family")[0], 0, problem, center)
 
 
 def _target(source: str, stem: str, index: int, problem: Problem, weights: np.ndarray) -> Target:
@@ -122,14 +139,19 @@ def prove_targets(
     workers: int | None = None,
     precision: int | None = None,
     reported: Callable[[Target, Proof], None] = lambda t, p: None,
+    every_n: bool = False,
 ) -> list[Proof]:
-    """Prove points in order; call ``reported`` as each proof comes."""
+    """Prove points in order and name their families; call ``reported`` as each proof comes.
+
+    ``every_n`` asks for minima with every larger number of neurons, too.
+    """
     proofs = []
     pairs = ((point.problem, point.weights) for point in points)
-    options = {} if precision is None else {"precision": precision}
+    options = ({} if precision is None else {"precision": precision}) | ({"every_n": True} if every_n else {})
     for point, proof in zip(points, prove_pairs(pairs, workers=workers, **options), strict=True):
-        reported(point, proof)
-        proofs.append(proof)
+        named = None if proof.point is None else label(point.problem, proof.point.weights)
+        proofs.append(proof.named(named))
+        reported(point, proofs[-1])
     return proofs
 
 
@@ -148,7 +170,7 @@ def prove_sweep(
             saved = {str(path.relative_to(folder)): file_digest(path) for path in paths}
             row = proof.report(result.name, point.index, next(iter(saved), None))
             certificates |= saved
-            rows.append({key: value for key, value in row.items() if key != "seconds"})
+            rows.append({key: value for key, value in row.items() if key not in ("seconds", "splitting")})
         verdicts = [proof.verdict for proof in proofs]
         kinds = Verdict.PROVED_MINIMUM, Verdict.PROVED_SADDLE, Verdict.INCONCLUSIVE
         proved, saddles, inconclusive = map(verdicts.count, kinds)

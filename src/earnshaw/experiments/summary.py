@@ -16,7 +16,7 @@ from earnshaw.landscapes import landscape, lane_landscape
 from earnshaw.numerics import percentage
 from earnshaw.problems import TwoLayer
 from earnshaw.starts import Start
-from earnshaw.symmetry import Family, FamilyRecord
+from earnshaw.symmetry import Family, FamilyRecord, label
 from earnshaw.symmetry import families as group
 from earnshaw.symmetry.assignment import describe
 from earnshaw.threads import one_blas_thread
@@ -84,7 +84,7 @@ class Summary:
 
 
 def families(runs: Runs, seed: int = 0) -> list[Family]:
-    """Group end points into families under the symmetries that their problem declares, with eigenvalues, the largest first.
+    """Group end points into families under the symmetries that their problem declares, with eigenvalues and labels, the largest first.
 
     Usually called with ``runs.spurious``. Members are indices of runs: ``runs.of(family.members)`` are its runs. The seed
     matters only where every run has a teacher of its own.
@@ -95,7 +95,15 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
         symmetric = problem.symmetry is not None
         points = np.asarray(landscape(problem).standard(jnp.asarray(runs.weights))) if symmetric else runs.weights
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
-        return [dataclasses.replace(family, min_eigenvalue=_smallest(runs, seed, family)) for family in found]
+        return [
+            dataclasses.replace(
+                family,
+                min_eigenvalue=_smallest(runs, seed, family),
+                label=label(problem, family.weights),
+                problem=problem,
+            )
+            for family in found
+        ]
 
 
 def _smallest(runs: Runs, seed: int, family: Family) -> float:

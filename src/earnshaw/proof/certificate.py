@@ -12,17 +12,30 @@ from typing import Any
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems import Problem
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
+from earnshaw.showing import Shown
 from earnshaw.store import regular, write_bytes
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Shown):
     """What was proved, as the JSON document that `proof.trusted` checks."""
 
     kind: str
     document: Mapping[str, Any]
+
+    def _line(self) -> str:
+        problem = self.document.get("problem")
+        problem = problem if isinstance(problem, Mapping) else {}
+        sizes = [f"{name}={size}" for name, size in problem.items() if isinstance(size, int) and len(name) == 1]
+        return ", ".join([self.kind, *map(str, filter(None, [problem.get("objective")])), *sizes])
+
+    def _facts(self) -> Mapping[str, object]:
+        claims = self.document.get("claims")
+        stated = {name: str(value) for name, value in claims.items() if value} if isinstance(claims, Mapping) else {}
+        stated = {name: float.fromhex(value) if value.startswith("0x") else value for name, value in stated.items()}
+        facts = {"kind": self.kind, **stated, "sha256": self.document.get("sha256")}
+        return facts | {"checked": "no: es.check tells whether it is true, es.explain what it says"}
 
     def to_text(self) -> str:
         """Return the JSON text, one section to a line."""
@@ -33,6 +46,11 @@ class Certificate:
         """Write the certificate, atomically."""
         write_bytes(Path(path), self.to_text().encode("ascii"))
         return Path(path)
+
+    def remarked(self, **remarks: str) -> "Certificate":
+        """Return the certificate with more remarks in its ``meta``, which nothing trusts, sealed anew."""
+        document = {**self.document, "meta": {**self.document["meta"], **remarks}}
+        return Certificate(self.kind, document | {"sha256": seal(document)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
@@ -86,13 +104,13 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str, problem: Problem, center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
+    kind: str, problem: Mapping[str, Any], center: Any, sections: Mapping[str, Any], meta: Mapping[str, str] | None
 ) -> Certificate:
-    """Assemble and seal the certificate of `kind` about `center`."""
+    """Assemble and seal the certificate of `kind` about `center`, for a problem that is given as its JSON."""
     document = {
         "format": FORMAT,
         "kind": kind,
-        "problem": problem.to_json(),
+        "problem": problem,
         "center": hexed(center),
         **hexed(sections),
         "meta": {"producer": "earnshaw.proof", **(meta or {})},

@@ -13,18 +13,23 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import Certificate
-from earnshaw.proof.trusted import Rejected, absence, convexity, convnet, reading
+from earnshaw.proof.splitting import splitting, splitting_words
+from earnshaw.proof.trusted import Rejected, absence, blocks_claims, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
 from earnshaw.proof.verdict import check as run_checker
+from earnshaw.showing import Shown
 
 Number = Callable[[str], str]
 PATIENCE = 10.0  # seconds that a check may take before it must be asked for
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """The theorem of one certificate; where it was rejected or not checked, the words say that, and there is no LaTeX."""
 
     kind: str
@@ -35,6 +40,12 @@ class Explanation:
     def __str__(self) -> str:
         """Return the words."""
         return self.words
+
+    def _line(self) -> str:
+        return f"{self.kind}, {'not checked' if self.verified is None else 'verified' if self.verified else 'rejected'}"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {"in words": self.words}
 
 
 def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bool = False) -> Explanation:
@@ -68,25 +79,106 @@ def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bo
     return Explanation(kind, words, f"\\begin{{theorem}}\n{powers}\n\\end{{theorem}}\n")
 
 
-def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:
-    """The ReLU landscape."""
-    n, k, d = len(document.center), len(document.target), len(document.target[0])
-    everywhere = document.kind == "saddle" or document.numbers["claims.lambda_ext_ge"] is not None
+def _blocks(document: blocks_claims.Document, low: Number, high: Number) -> tuple[str, str]:
+    """A point with many equal entries."""
+    n, k, names = document.n, document.k, blocks_claims.group(document)
+    groups = ", ".join(str(size) for size in document.sizes)
+    rows = ", ".join("a single neuron" if row is None else f"one for each of group {row + 1}" for row in document.rows)
     words = (
-        f"A network of n = {n} ReLU neurons learns a sum of k = {k} ReLU neurons from standard Gaussian inputs in R^{d}; "
-        "F is half the mean squared error, and its least value is 0. "
+        f"A network of n = {n} ReLU neurons learns the sum of the k = {k} coordinate ReLU neurons from standard Gaussian "
+        f"inputs in R^{k}; F is half the mean squared error, and its least value is 0. The certificate's center is a point "
+        f"that {names} fixes: its coordinates are in groups of {groups}, its neurons are {rows}, and it is given by "
+        f"{len(document.center)} numbers. What follows is about all its weights"
     )
-    words += f"What follows holds in R^D for every D >= {d}, with the weights padded by zeros. " * everywhere
-    where = rf"$D \ge {d}$" if everywhere else f"$D = {d}$"
+    words += f", and holds in R^D for every D >= {k}. " if _everywhere(document) else ". "
     latex = (
-        rf"Let $v_1, \dots, v_{{{k}}} \in \mathbb{{R}}^{{{d}}}$ be the certificate's target and $W_0 \in "
-        rf"\mathbb{{R}}^{{{n} \times {d}}}$ its center, padded with zeros to dimension {where}, and let"
-        "\n"
+        rf"Let $v_1, \dots, v_{{{k}}}$ be the coordinate vectors of $\mathbb{{R}}^{{{k}}}$ and $W_0 \in \mathbb{{R}}^{{{n} \times {k}}}$ "
+        rf"the certificate's center, fixed by ${_factors(document)}$, padded with zeros to dimension {_where(document, k)}, and let"
+        "\n" + _loss(n, k)
+    )
+    return _point(document, words, latex, low, high)
+
+
+def _factors(document: blocks_claims.Document) -> str:
+    return r" \times ".join(f"S_{{{size}}}" for size in sorted(document.sizes, reverse=True) if size > 1) or r"\{1\}"
+
+
+def _everywhere(document: reading.Numbers) -> bool:
+    """Say whether a certificate's claim is about every dimension."""
+    return document.numbers.get("claims.lambda_ext_ge", 0.0) is not None
+
+
+def _where(document: reading.Numbers, d: int) -> str:
+    return rf"$D \ge {d}$" if _everywhere(document) else f"$D = {d}$"
+
+
+def _loss(n: int, k: int) -> str:
+    return (
         r"\[ F(W) = \tfrac12 \mathbb{E}_{x \sim \mathcal{N}(0, I)} \Bigl( \sum_{i=1}^{"
         rf"{n}}} [w_i^\top x]_+ - \sum_{{j=1}}^{{{k}}} [v_j^\top x]_+ \Bigr)^2 . \]"
         "\n"
     )
+
+
+def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:
+    """The ReLU landscape."""
+    n, k, d = len(document.center), len(document.target), len(document.target[0])
+    words = (
+        f"A network of n = {n} ReLU neurons learns a sum of k = {k} ReLU neurons from standard Gaussian inputs in R^{d}; "
+        "F is half the mean squared error, and its least value is 0. "
+    )
+    words += f"What follows holds in R^D for every D >= {d}, with the weights padded by zeros. " * _everywhere(document)
+    latex = (
+        rf"Let $v_1, \dots, v_{{{k}}} \in \mathbb{{R}}^{{{d}}}$ be the certificate's target and $W_0 \in "
+        rf"\mathbb{{R}}^{{{n} \times {d}}}$ its center, padded with zeros to dimension {_where(document, d)}, and let"
+        "\n" + _loss(n, k)
+    )
+    words, latex = _point(document, words, latex, low, high)
     if document.kind == "saddle":
+        return words, latex
+    if document.kind == "basin":
+        words += (
+            f" Moreover, exact gradient descent with any fixed step below {low('basin.step_lt')} that starts within "
+            f"{low('basin.radius')} of the center converges to this minimum: on the way the eigenvalues of the Hessian stay "
+            f"between {low('basin.mu_ge')} and {high('basin.smoothness_le')}."
+        )
+        latex += (
+            rf" If $\|W - W_0\| \le {low('basin.radius')}$ and $0 < \eta < {low('basin.step_lt')}$, the iterates of $W "
+            r"\mapsto W - \eta \nabla F(W)$ converge to $W^*$, and each step multiplies the distance to it by at most "
+            rf"$\max(1 - {low('basin.mu_ge')}\,\eta,\ {high('basin.smoothness_le')}\,\eta - 1)$."
+        )
+    if document.kind == "every_n":
+        neuron = document.real("every_n.neuron")
+        words += (
+            f" Moreover, for every n' >= {n} F has local minima with n' neurons and the same value: replace neuron {neuron} "
+            f"(from 0) of the minimum by parallel parts of it, in any proportion. None of them is strict beyond n' = {n}. The proof "
+            "rests on two bounds at the minimum, for the neuron's block of the Hessian minus I/2: at least "
+            f"{low('every_n.delta')} across the neuron, and at least {low('every_n.delta_ext')} in each further dimension."
+        )
+        latex += (
+            rf" Moreover, let $n' \ge {n}$, $p = n' - {n} + 1$, and let $s_1, \dots, s_p > 0$ have the sum 1. The network of $n'$ "
+            rf"neurons in which $w^*_i$, $i = {neuron}$ (from 0), is replaced by $s_1 w^*_i, \dots, s_p w^*_i$ is a spurious local "
+            rf"minimum with the same value: $\nabla^2 F_{{ii}}(W^*) - \frac12 I \succeq {low('every_n.delta')}\, I$ on the complement "
+            rf"of $w^*_i$ in $\mathbb{{R}}^{{{d}}}$, and at least ${low('every_n.delta_ext')}$ in each further dimension."
+        )
+    if document.kind == "robust":
+        words += (
+            f" Moreover, for every teacher whose neurons each lie within {low('robust.delta')} of the given ones, F has "
+            f"a strict spurious minimum with F at least {low('robust.F_ge')} within {high('robust.R_enclosure')} of the same "
+            f"center, and no other critical point within {low('robust.R_enclosure')}."
+        )
+        latex += (
+            rf" For every $V'$ with $\|v'_j - v_j\| \le {low('robust.delta')}$ for all $j$, the function $F$ of $V'$ has "
+            rf"a strict local minimum with $\|W - W_0\| \le {high('robust.R_enclosure')}$ and value at least "
+            rf"${low('robust.F_ge')} > 0$, and no other critical point with $\|W - W_0\| \le {low('robust.R_enclosure')}$."
+        )
+    rows = splitting(TwoLayer(np.array(document.target), students=n), document.center)
+    return f"{words} {splitting_words(rows)}", latex
+
+
+def _point(document: reading.Numbers, words: str, latex: str, low: Number, high: Number) -> tuple[str, str]:
+    """What is proved of a point, after the words that say which it is."""
+    if document.kind in ("saddle", "blocks_saddle"):
         words += (
             f"Within distance {high('R_enclosure')} of the certificate's center F has a critical point. It is a saddle: some "
             f"eigenvalue of the Hessian at the center is at most {high('claims.curvature_le')}, and the Hessian varies too "
@@ -112,28 +204,6 @@ def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, s
         rf"$W$ with $\|W - W_0\| \le {low('R_unique')}$. It satisfies $\nabla^2 F(W^*) \succeq {low('claims.mu_ge')}\, I$ and $F(W^*) \ge "
         rf"{low('claims.F_ge')} > 0 = \min F$: it is a strict spurious local minimum."
     )
-    if document.kind == "basin":
-        words += (
-            f" Moreover, exact gradient descent with any fixed step below {low('basin.step_lt')} that starts within "
-            f"{low('basin.radius')} of the center converges to this minimum: on the way the eigenvalues of the Hessian stay "
-            f"between {low('basin.mu_ge')} and {high('basin.smoothness_le')}."
-        )
-        latex += (
-            rf" If $\|W - W_0\| \le {low('basin.radius')}$ and $0 < \eta < {low('basin.step_lt')}$, the iterates of $W "
-            r"\mapsto W - \eta \nabla F(W)$ converge to $W^*$, and each step multiplies the distance to it by at most "
-            rf"$\max(1 - {low('basin.mu_ge')}\,\eta,\ {high('basin.smoothness_le')}\,\eta - 1)$."
-        )
-    if document.kind == "robust":
-        words += (
-            f" Moreover, for every teacher whose neurons each lie within {low('robust.delta')} of the given ones, F has "
-            f"a strict spurious minimum with F at least {low('robust.F_ge')} within {high('robust.R_enclosure')} of the same "
-            f"center, and no other critical point within {low('robust.R_enclosure')}."
-        )
-        latex += (
-            rf" For every $V'$ with $\|v'_j - v_j\| \le {low('robust.delta')}$ for all $j$, the function $F$ of $V'$ has "
-            rf"a strict local minimum with $\|W - W_0\| \le {high('robust.R_enclosure')}$ and value at least "
-            rf"${low('robust.F_ge')} > 0$, and no other critical point with $\|W - W_0\| \le {low('robust.R_enclosure')}$."
-        )
     return words, latex
 
 
@@ -230,6 +300,7 @@ Theorem = Callable[[Any, Number, Number], tuple[str, str]]
 # For each kind how its certificates are read, the theorem in words and in LaTeX, and about how long a check takes.
 KINDS: Mapping[str, tuple[Callable[[bytes, float], Any], Theorem, Callable[[Any], float]]] = {
     **dict.fromkeys(reading.KINDS, (reading.parse, _relu, _relu_seconds)),
+    **dict.fromkeys(blocks_claims.BLOCK_KINDS, (blocks_claims.parse, _blocks, lambda document: 0.0)),
     "convnet": (convnet.parse, _convnet, lambda document: 0.0),
     "convexity": (convexity.parse, _convexity, _convexity_seconds),
     "absence": (absence.parse, _absence, lambda document: 1e-4 * document.counts["cells"]),

@@ -54,7 +54,7 @@ def prove(problem: Problem, point: Any = None, **options: Any) -> Proof:
         such as a family, will do. None for a convolutional network, whose proof is about all its stationary points.
     options
         ``meta``, remarks for the certificate: strings, untrusted. Two-layer: ``precision`` in bits, ``polish``, ``reach``,
-        ``basin``, ``robust``, ``every_dimension``, see :func:`earnshaw.proof.relu.prove_relu`. Convolutional: ``precision``.
+        ``basin``, ``robust``, ``every_dimension``, ``every_n``, see :func:`earnshaw.proof.relu.prove_relu`. Convolutional: ``precision``.
 
     The verdict is INCONCLUSIVE, with the reason, where nothing is proved; InputError (a ValueError) is for input that is no
     point of such a problem. Flint's precision is global to the process: prove in several processes (:func:`prove_many`),

@@ -21,9 +21,11 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import affordable, build
-from earnshaw.proof.claims import Claim, DensePoint
+from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
 from earnshaw.proof.doubles import double_hessian, guess_least
+from earnshaw.proof.every_n import prove_every_n
 from earnshaw.proof.relu_claims import prove_basin, prove_minimum, prove_robust, prove_saddle
+from earnshaw.proof.splitting import splitting
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.balls import floats
 from earnshaw.proof.trusted.balls import precision as working_precision
@@ -46,6 +48,7 @@ def prove_relu(
     basin: bool = True,
     robust: bool = True,
     every_dimension: bool = True,
+    every_n: bool = False,
     meta: Mapping[str, str] | None = None,
 ) -> Proof:
     """Prove what lies at `weights` (n, d): a spurious minimum, a saddle, or nothing that can be proved.
@@ -58,6 +61,8 @@ def prove_relu(
         Whether to run Newton's method first, and how far it may move a neuron relative to the neuron's length.
     basin, robust, every_dimension
         Which further claims to try; one that fails is left out and does not hurt the verdict.
+    every_n
+        Whether to try to prove spurious minima for every larger n; the reason says why there is none.
     """
     start = center = point_of(problem, weights)
     if not MIN_PRECISION <= precision <= MAX_PRECISION:
@@ -80,12 +85,19 @@ def prove_relu(
             if stopped is not None:
                 raise Missed(f"the polish stopped where F is {float(point.value()):.3g}: {stopped}")
             verdict, reason, claim, sections = _decide(point, basin, robust, every_dimension)
+            rows = splitting(problem, center) if verdict is Verdict.PROVED_MINIMUM else ()
+            if every_n and isinstance(claim, MinimumClaim):
+                try:
+                    claim, sections["every_n"] = prove_every_n(point, claim, sections["minimum"], rows)
+                except Missed as missed:
+                    reason = f"{reason}; {missed}"
     except Missed as missed:
         return Proof.undecided(problem, str(missed), center, moved)
     except Rejected as rejected:  # from the shared calculus: a neuron too short for the precision
         return Proof.undecided(problem, f"{rejected}; more precision might help", center, moved)
-    certificates = {kind: build(kind, problem, center, section, meta) for kind, section in sections.items()}
-    return Proof(verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates, moved)
+    certificates = {kind: build(kind, problem.to_json(), center, section, meta) for kind, section in sections.items()}
+    sizes, place = problem.sizes, DensePoint(center)
+    return Proof(verdict, reason, problem.network, sizes, place, claim, certificates, moved, splitting=rows)
 
 
 def point_of(problem: TwoLayer, weights: ArrayLike | None) -> np.ndarray:

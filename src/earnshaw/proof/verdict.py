@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
@@ -16,15 +16,18 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate, path_of
-from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, PatternPoint
+from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
+from earnshaw.showing import Shown, sized
 from earnshaw.threads import one_blas_thread
 
 # The sizes and the numbers that a row of ``prove --json`` shows, by network.
 _COLUMNS = {
     "two-layer": (
         "n k d",
-        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension",
+        "lambda_min_ge objective_ge enclosure_radius unique_radius basin_radius teacher_radius every_dimension split_neuron "
+        "split_ge",
     ),
     "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
     "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
@@ -45,8 +48,8 @@ class Verdict(Enum):
     INCONCLUSIVE = "inconclusive: nothing is proved about this point"
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Shown):
     """The result of :func:`earnshaw.proof.prove`.
 
     Attributes
@@ -57,24 +60,52 @@ class Proof:
         where there is none.
     claim : what is proved, in numbers; None when nothing is.
     certificates : by kind, the verdict's own first.
+    splitting : for a minimum of a ReLU network, what splitting each kind of its neurons does (floating point).
     seconds : how long it took.
+    family : what the point's family is called by its symmetry; None where nobody said it. It is no part of the claim.
     """
 
     verdict: Verdict
     reason: str
     network: str
     sizes: Mapping[str, Any]
-    point: DensePoint | None = None
+    point: DensePoint | PatternPoint | None = None
     claim: Claim | None = None
-    certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
+    certificates: Mapping[str, Certificate] = field(default_factory=dict)
     moved: float = 0.0
     seconds: float = 0.0
+    splitting: tuple[Splitting, ...] = ()
+    family: str | None = None
 
     @classmethod
     def undecided(cls, problem: Problem, reason: str, center: np.ndarray | None = None, moved: float = 0.0) -> Proof:
         """Return the end of an attempt that proved nothing."""
         point = None if center is None else DensePoint(center)
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
+
+    def _line(self) -> str:
+        return f"{self.verdict.name}, {sized(self.sizes)}: {self.words}"
+
+    def _facts(self) -> Mapping[str, object]:
+        numbers = (
+            {} if self.claim is None else {name: value for name, value in vars(self.claim).items() if value is not None}
+        )
+        return {
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            **numbers,
+            "certificates": ", ".join(self.certificates),
+        }
+
+    def _matrix(self) -> Any:
+        return None if self.point is None else np.atleast_2d(self.point.weights)
+
+    def named(self, family: str | None) -> Proof:
+        """Return the proof with the name of its family, as a remark in its certificates too."""
+        if family is None:
+            return self
+        certificates = {kind: item.remarked(family=family) for kind, item in self.certificates.items()}
+        return replace(self, family=family, certificates=certificates)
 
     @property
     def words(self) -> str:
@@ -110,7 +141,9 @@ class Proof:
             **{name: self.sizes[name] for name in sizes},
             "verdict": self.verdict.name,
             "reason": self.reason,
+            "family": self.family,
             **{name: getattr(self.claim, name, False if name == "every_dimension" else None) for name in numbers},
+            **({"splitting": [row.to_json() for row in self.splitting]} if self.network == "two-layer" else {}),
             "seconds": self.seconds,
             "certificate": None if certificate is None else os.fspath(certificate),
         }
@@ -121,10 +154,12 @@ class Proof:
         Weights that equal a point of the basin up to a symmetry of the problem count only after that symmetry has been
         applied to them: permute neurons (and coordinates, where the teacher allows it) first.
         """
-        claim = self.claim
+        claim, point = self.claim, self.point
         if not isinstance(claim, MinimumClaim) or claim.basin_radius is None or claim.step_lt is None:
             return False
-        return 0 < step < claim.step_lt and self.point is not None and self.point.is_within(claim.basin_radius, weights)
+        return (
+            0 < step < claim.step_lt and isinstance(point, DensePoint) and point.is_within(claim.basin_radius, weights)
+        )
 
 
 @dataclass(frozen=True)

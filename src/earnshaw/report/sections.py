@@ -205,7 +205,7 @@ def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
     rows, several = [], len({result.summary.optimizer for result in results}) > 1
     for result in results:
         files = _certificates(result)
-        for index, family in enumerate(result.summary.families):
+        for index, family in enumerate(result.families):
             file, verdict = None, "not tried" * _provable(result)
             if index < len(files):
                 file, verdict = files[index], "inconclusive"
@@ -214,6 +214,7 @@ def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
             row = _sizes(result.summary) | {
                 "optimiser": result.summary.optimizer * several,
                 "family": str(index),
+                "name": family.label or "",
                 "runs": str(family.count),
                 "loss": f"{family.objective:.8f}",
                 "smallest eigenvalue": _number(family.min_eigenvalue, 6),
@@ -250,7 +251,9 @@ def _statements(results: Sequence[SweepResult], out: Path, said: Said) -> list[S
         for index, file in enumerate(_certificates(result)):
             if file is None:
                 continue
-            title, link = f"{labels[result.name]}, family {index}", f"[certificate]({_link(file, out)})"
+            names = [f" ({family.label})" for family in result.families[index : index + 1] if family.label]
+            title = f"{labels[result.name]}, family {index}{''.join(names)}"
+            link = f"[certificate]({_link(file, out)})"
             found = said[result.name, index]
             words = f"{found.words} {link}"
             if not found.verified:

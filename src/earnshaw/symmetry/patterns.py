@@ -17,19 +17,22 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
-from earnshaw.numerics import compiled
+from earnshaw.symmetry.reduced import Reduced
 
 Array = NDArray[np.float64]
+
+
+def product_name(sizes: Iterable[int]) -> str:
+    """Return the name of a product of symmetric groups, larger factors first, trivial ones left out."""
+    return " x ".join(f"S_{size}" for size in sorted(sizes, reverse=True) if size > 1) or "trivial"
 
 
 class Entry(NamedTuple):
@@ -68,7 +71,7 @@ class Pattern:
     @property
     def name(self) -> str:
         """The group, larger factors first: S_17 x S_2; trivial ones are left out."""
-        return " x ".join(f"S_{q}" for q in sorted(self.sizes, reverse=True) if q > 1) or "trivial"
+        return product_name(self.sizes)
 
     @property
     def neurons(self) -> int:
@@ -130,23 +133,19 @@ class Pattern:
 
     def value(self, numbers: Array) -> float:
         """Return the loss F."""
-        return float(_value(self._structure, self._sizes, jnp.asarray(numbers)))
+        return self._reduced.value(numbers)
 
     def gradient(self, numbers: Array) -> Array:
         """Return the derivatives of F by the numbers; one entry of the weights' gradient is this over ``counts``."""
-        return np.asarray(_gradient(self._structure, self._sizes, jnp.asarray(numbers)))
+        return self._reduced.gradient(numbers)
 
     def hessian(self, numbers: Array) -> Array:
         """Return the second derivatives of F by the numbers."""
-        return np.asarray(_hessian(self._structure, self._sizes, jnp.asarray(numbers)))
+        return self._reduced.hessian(numbers)
 
-    @property
-    def _structure(self) -> tuple:
-        return self.rows, self.taught, self.entries
-
-    @property
-    def _sizes(self) -> Array:
-        return np.array(self.sizes, dtype=np.float64)
+    @functools.cached_property
+    def _reduced(self) -> Reduced:
+        return Reduced(self.sizes, self.rows, self.taught, self.entries)
 
     def settle(self, numbers: Array, steps: int = 30) -> Array:
         """Return the critical point that Newton's method reaches; where it reaches none, :class:`InputError`."""
@@ -301,47 +300,3 @@ def _independent(vectors: Array) -> list[int]:
         if np.linalg.matrix_rank(vectors[:, [*chosen, column]]) == len(chosen) + 1:
             chosen.append(column)
     return chosen
-
-
-def _energy(structure: tuple, sizes: jax.Array, numbers: jax.Array) -> jax.Array:
-    r"""Return :math:`F = \frac12\sum q_iq_j\Phi(u_i, u_j)` over neurons (charge 1) and the teacher's (charge -1).
-
-    Rows i and j stand for :math:`m_i` and :math:`m_j` neurons, which meet in two ways: at different coordinates (apart), and,
-    if both are families of one group, at the same. With o the entries, d those at the own coordinate, t(i) the own group, and
-    :math:`\delta_i = d_i - o_{i,t(i)}`, the inner products are
-
-    .. math:: \sum_c s_c o_{ic}o_{jc} + \delta_i o_{j,t(i)} + \delta_j o_{i,t(j)}\ (\text{apart}),\qquad + \delta_i\delta_j\ (\text{same}).
-    """
-    rows, taught, entries = structure
-    units = [group for group, known in enumerate(taught) if known]
-    owns, count = [*rows, *units], len(rows) + len(units)
-    others = np.array([(i, e.row, e.group) for i, e in enumerate(entries) if not e.paired], dtype=int).reshape(-1, 3).T
-    paired = np.array([(i, e.row) for i, e in enumerate(entries) if e.paired], dtype=int).reshape(-1, 2).T
-    off = jnp.zeros((count, len(taught))).at[others[1], others[2]].set(numbers[others[0]])
-    own = jnp.zeros(count).at[len(rows) :].set(1.0).at[paired[1]].set(numbers[paired[0]])
-    tie = np.array([[group == mine for group in range(len(taught))] for mine in owns], dtype=np.float64)
-    copies = jnp.where(tie.sum(1) > 0, tie @ sizes, 1.0)
-    excess = own - (tie * off).sum(1)
-    met = excess[:, None] * (tie @ off.T)
-    apart = (off * sizes) @ off.T + met + met.T
-    same = apart + excess[:, None] * excess * (tie @ tie.T)
-    square, charge = jnp.diagonal(same), np.where(np.arange(count) < len(rows), 1.0, -1.0)
-    shared, self_ = tie @ tie.T > 0, np.eye(count, dtype=bool)
-    apart_pairs = jnp.where(shared | self_, copies[:, None] * (copies - 1), copies[:, None] * copies)
-    same_pairs = jnp.where(shared & ~self_, copies, 0.0)
-    total = 0.5 * jnp.sum(copies * square)  # a neuron with itself
-    for products, pairs in ((apart, apart_pairs), (same, same_pairs)):
-        total += jnp.sum(charge[:, None] * charge * pairs * _kernel(square[:, None], square, products, pairs > 0))
-    return 0.5 * total
-
-
-def _kernel(p: jax.Array, q: jax.Array, s: jax.Array, needed: jax.Array) -> jax.Array:
-    r"""Return E[max(0, u.x) max(0, v.x)] from |u|^2, |v|^2 and u.v: :math:`(r + s(\pi - t))/2\pi`, r = |u||v| sin t."""
-    gap, s = p * q - s * s, jnp.where(needed, s, 1.0)
-    r = jnp.where(needed & (gap > 0), jnp.sqrt(jnp.where(needed & (gap > 0), gap, 1.0)), 0.0)
-    return (r + s * (jnp.pi - jnp.arctan2(r, s))) / (2 * jnp.pi)
-
-
-_value = functools.partial(compiled, static_argnums=0)(_energy)
-_gradient = functools.partial(compiled, static_argnums=0)(jax.grad(_energy, argnums=2))
-_hessian = functools.partial(compiled, static_argnums=0)(jax.hessian(_energy, argnums=2))

@@ -36,6 +36,7 @@ _SADDLE = (
 )
 _BASIN = ("radius", "lambda_max_le", "smoothness_le", "mu_ge", "step_lt")
 _ROBUST = ("delta", "R_enclosure", "hess_lipschitz_le", "mu_ge", "F_ge")
+_EVERY_N = ("neuron", "delta", "delta_ext")
 _RADII = {"R_enclosure": None, "R_unique": None}
 _SHIFTS = ("precision", "shift", "shift_ext")
 # For each kind: the objects it holds besides `problem`, `center` and `meta`, with their exact keys; None is one number.
@@ -44,6 +45,7 @@ KINDS: dict[str, dict[str, tuple[str, ...] | None]] = {
     "basin": {**_RADII, "claims": _MINIMUM, "basin": _BASIN, "hint": _SHIFTS},
     "robust": {**_RADII, "claims": _MINIMUM, "robust": _ROBUST, "hint": _SHIFTS},
     "saddle": {"R_enclosure": None, "claims": _SADDLE, "hint": ("precision",)},
+    "every_n": {**_RADII, "claims": _MINIMUM, "every_n": _EVERY_N, "hint": (*_SHIFTS, "shift_split")},
 }
 COMMON = ("format", "kind", "problem", "center", "meta", "sha256")
 NULLABLE = ("lambda_ext_ge", "shift_ext")  # null: nothing is claimed about dimensions beyond d
@@ -54,12 +56,10 @@ class Rejected(Exception):
 
 
 @dataclass(frozen=True)
-class Document:
-    """A certificate whose shape is right and whose numbers are finite; nothing about its truth is known yet."""
+class Numbers:
+    """The numbers of a certificate whose shape is right: all finite, but nothing about their truth is known yet."""
 
     kind: str
-    center: list[list[float]]
-    target: list[list[float]]
     numbers: dict[str, float | None]  # "claims.F_ge", "R_enclosure", "hint.shift", ...
     precision: int
 
@@ -69,6 +69,14 @@ class Document:
         if value is None:
             raise Rejected(f"{name} is null")
         return value
+
+
+@dataclass(frozen=True)
+class Document(Numbers):
+    """A certificate of the ReLU landscape."""
+
+    center: list[list[float]]
+    target: list[list[float]]
 
 
 def canonical(document: dict) -> bytes:
@@ -136,8 +144,16 @@ def parse(data: bytes, limit: float) -> Document:
     kind = raw["kind"]
     if kind not in KINDS:
         raise Rejected(f"unknown kind; the ReLU landscape has {', '.join(KINDS)}")
-    shape = KINDS[kind]
-    exact_keys(raw, (*COMMON, *shape), "the document")
+    numbers, precision = sections(raw, KINDS[kind])
+    center, target = _problem(raw["problem"], raw["center"], precision, limit)
+    return Document(kind, numbers, precision, center, target)
+
+
+def sections(
+    raw: dict, shape: dict[str, tuple[str, ...] | None], more: tuple[str, ...] = ()
+) -> tuple[dict[str, float | None], int]:
+    """Read the numbers of a document's sections, which has no other keys than these and `more`, and the precision."""
+    exact_keys(raw, (*COMMON, *more, *shape), "the document")
     numbers: dict[str, float | None] = {}
     precision = 0
     for section, keys in shape.items():
@@ -149,14 +165,15 @@ def parse(data: bytes, limit: float) -> Document:
             name, value = f"{section}.{key}", raw[section][key]
             if key == "precision":
                 precision = integer(value, name, MIN_PRECISION, MAX_PRECISION)
+            elif key == "neuron":
+                numbers[name] = integer(value, name, 0, MAX_BYTES)
             elif key in NULLABLE and value is None:
                 numbers[name] = None
             else:
                 numbers[name] = hex_float(value, name)
-    if kind != "saddle" and (numbers["claims.lambda_ext_ge"] is None) != (numbers["hint.shift_ext"] is None):
+    if "hint.shift_ext" in numbers and (numbers["claims.lambda_ext_ge"] is None) != (numbers["hint.shift_ext"] is None):
         raise Rejected("claims.lambda_ext_ge and hint.shift_ext must both be null, or neither")
-    center, target = _problem(raw["problem"], raw["center"], precision, limit)
-    return Document(kind, center, target, numbers, precision)
+    return numbers, precision
 
 
 def _problem(problem: object, center: object, bits: int, limit: float) -> tuple[list[list[float]], list[list[float]]]:

@@ -1,0 +1,82 @@
+"""Families across folders: joined where they are one, counted together, and told apart where settings differ."""
+
+import math
+import shutil
+
+import numpy as np
+import pytest
+
+import earnshaw as es
+from earnshaw.errors import InputError
+from earnshaw.experiments import load_sweep, prove_sweep
+from earnshaw.symmetry import Pattern
+
+PROBLEM = es.TwoLayer(np.eye(6))
+II = Pattern.of((5, 1), (0, None)).weights(np.array([0.98670382, -0.0504134, 0.30801099, 0.22451581, -0.60151192]))
+
+
+def starts(*orders):
+    """The minimum with its coordinates in these orders, and one start at the teacher."""
+    return np.array([*(II[:, order] for order in orders), np.eye(6)])
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Two sweeps of one setting with seeds of their own, and one from another start; the first is proved."""
+    root = tmp_path_factory.mktemp("met")
+    rng = np.random.default_rng(0)
+    same = starts(rng.permutation(6), rng.permutation(6))
+    for name, start, seed in (("one", same, 0), ("two", same, 1), ("other", starts(np.arange(6)), 0)):
+        es.sweep(PROBLEM, runs=len(start), seed=seed, start=start, batch=8, workers=1, out=root / name)
+    prove_sweep(list(load_sweep(root / "one")), root / "one", workers=1)
+    return root
+
+
+def test_runs_of_one_setting_are_counted_together_and_those_of_another_apart(folders):
+    other, joined = sorted(
+        es.families_met(*(folders / name for name in ("one", "two", "other"))), key=lambda f: f.count
+    )
+    assert (joined.count, joined.decided, other.count, other.decided) == (4, 6, 1, 2)
+    assert joined.label == other.label
+    assert joined.percent == pytest.approx(400 / 6)
+    low = [
+        math.comb(6, i) * (joined.interval[0] / 100) ** i * (1 - joined.interval[0] / 100) ** (6 - i)
+        for i in range(4, 7)
+    ]
+    assert sum(low) == pytest.approx(0.025)  # Clopper and Pearson: so many or more have this chance at the lower end
+    assert joined.objective == pytest.approx(0.0250806, abs=1e-7)
+    assert joined.min_eigenvalue == pytest.approx(0.0047003, abs=1e-6)
+    assert (joined.verdict, other.verdict) == ("PROVED_MINIMUM", None)
+
+
+def test_the_label_is_that_of_the_runs_of_the_sweep_and_of_the_proof(folders):
+    (met,) = es.families_met(folders / "one")
+    (result,) = load_sweep(folders / "one")
+    assert met.label is not None
+    assert "S_5" in met.label
+    assert met.label == result.summary.families[0].label == result.families[0].label
+    assert [row["family"] for row in result.proofs["families"]] == [met.label]
+    assert result.table()["label"].tolist() == [met.label, met.label, None]
+    for file in (folders / "one" / "certificates").glob("*.json"):
+        assert es.Certificate.load(file).document["meta"]["family"] == met.label
+        assert es.check(file).verified
+    record = met.to_json()
+    assert (record["k"], record["n"], record["label"], record["count"]) == (6, 6, met.label, 2)
+    assert "weights" not in record
+
+
+def test_what_cannot_be_counted_is_one_sentence(folders, tmp_path):
+    with pytest.raises(InputError, match=r"one \(k6-n6\) and .*hold the same runs, of seed 0; give one of them"):
+        es.families_met(folders / "one", folders / "two", folders / "two" / ".." / "one")
+    with pytest.raises(InputError, match="no folder was given"):
+        es.families_met()
+    with pytest.raises(InputError, match="is not a run folder"):
+        es.families_met(tmp_path)
+    assert len(es.families_met(folders / "one", folders / "one")) == 1, "the same path twice is one folder"
+
+
+def test_a_lost_certificate_is_said(folders, tmp_path):
+    shutil.copytree(folders / "one", tmp_path / "one")
+    next((tmp_path / "one" / "certificates").glob("*-minimum.json")).unlink()
+    with pytest.raises(InputError, match=r"minimum\.json"):
+        es.families_met(tmp_path / "one")

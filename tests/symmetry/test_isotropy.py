@@ -1,0 +1,201 @@
+"""Isotropy: the group, its name and the pattern of a point, against trying every permutation and points of known type."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from earnshaw.problems import Charges, TwoLayer
+from earnshaw.symmetry import Pattern, isotropy, label
+
+
+def teacher(pattern):
+    taught = np.repeat(pattern.taught, pattern.sizes)
+    return np.eye(pattern.dimension)[taught]
+
+
+def scrambled(pattern, seed, noise=1e-9):
+    """A point of this type with generic numbers, its neurons and coordinates in any order, and the teacher to match."""
+    rng = np.random.default_rng(seed)
+    weights = pattern.weights(rng.normal(size=len(pattern.entries)))
+    columns = rng.permutation(pattern.dimension)
+    moved = weights[rng.permutation(len(weights))][:, columns]
+    problem = TwoLayer(teacher(pattern)[:, columns], students=len(weights))
+    return problem, moved + noise * rng.normal(size=moved.shape)
+
+
+def assert_placed(found, point):
+    """The pattern's own point, moved back, is the point; the alignment is a permutation of both sides."""
+    placed = found.placed
+    moved = placed.alignment.move(point)
+    np.testing.assert_allclose(placed.pattern.weights(placed.numbers), moved, atol=1e-7)
+    assert sorted(placed.alignment.rows) == list(range(point.shape[0]))
+    assert sorted(placed.alignment.columns) == list(range(point.shape[1]))
+
+
+PATTERNS = {
+    "II, I: n = k": (Pattern.of((5, 1), (0, None)), "S_5"),
+    "II at k = 20": (Pattern.of((19, 1), (0, None)), "S_19"),
+    "A": (Pattern.of((6,), (0,)), "S_6"),
+    "B: n = k + 1": (Pattern.of((7, 1), (0, None, None)), "S_7"),
+    "M:2 at k = 19": (Pattern.of((17, 2), (0, 1, None)), "S_17 x S_2"),
+    "M:q, two groups of one size": (Pattern.of((4, 4), (0, 1, None)), "S_4 x S_4"),
+    "2B: two families on one group": (Pattern.of((5, 2), (0, 1, 1)), "S_5 x S_2"),
+    "pairs": (Pattern.of((2, 2, 2), (0, 1, 2)), "S_2 x S_2 x S_2"),
+    "a group without neurons": (Pattern.of((4, 3, 1), (0, None)), "S_4 x S_3"),
+    "untaught coordinates": (Pattern.of((5, 1), (0, None), untaught=3), "S_5"),
+    "single neurons": (Pattern.of((1, 1, 1, 1), (None,) * 5), "trivial"),
+    "fewer neurons than groups": (Pattern.of((6, 1), (None,)), "S_6"),
+}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("pattern", "name"), PATTERNS.values(), ids=list(PATTERNS))
+def test_a_point_of_known_type_is_named_and_brought_back_into_its_pattern(pattern, name, seed):
+    problem, point = scrambled(pattern, seed)
+    found = isotropy(problem.symmetry, point)
+    assert found.name == name == pattern.name
+    assert found.order == math.prod(map(math.factorial, pattern.sizes))
+    assert_placed(found, point)
+    got = found.placed.pattern
+    assert sorted(zip(got.sizes, got.taught, strict=True)) == sorted(zip(pattern.sizes, pattern.taught, strict=True))
+    owns = [sorted(0 if row is None else p.sizes[row] for row in p.rows) for p in (got, pattern)]
+    assert owns[0] == owns[1]  # as many families of groups of each size, and as many single neurons
+
+
+def test_one_entry_more_than_the_tolerance_away_makes_the_group_smaller():
+    problem, point = scrambled(PATTERNS["II, I: n = k"][0], 0, noise=0.0)
+    family = np.flatnonzero([len(np.unique(row)) == 3 for row in point])[0]
+    own = np.argmax([np.sum(point[family] == value) == 1 for value in point[family]])
+    for size, name in ((1e-8, "S_5"), (1e-4, "S_4")):
+        nearly = point.copy()
+        nearly[family, own] += size
+        assert isotropy(problem.symmetry, nearly).name == name
+
+
+def test_equal_neurons_are_not_counted_and_do_not_confuse_the_pattern():
+    """One neuron of every kind twice: the exchange of the two moves no coordinate."""
+    pattern = Pattern.of((4, 2), (0, 0, 1, None, None))
+    numbers = np.array([0.9, 0.1, 0.2, 0.9, 0.1, 0.2, 0.3, -0.8, 0.15, 0.5, 0.6, 0.5, 0.6])
+    rng = np.random.default_rng(0)
+    point = pattern.weights(numbers)[rng.permutation(pattern.neurons)]
+    found = isotropy(TwoLayer(np.eye(6), students=pattern.neurons).symmetry, point)
+    assert (found.name, found.order) == ("S_4 x S_2", 48)
+    assert_placed(found, point)
+    assert found.placed.pattern == pattern
+    everything = isotropy(TwoLayer(np.eye(3), students=4).symmetry, np.full((4, 3), 0.4))
+    assert (everything.name, everything.order) == ("S_3", 6)
+    assert everything.placed.pattern == Pattern.of((3,), (None,) * 4)
+
+
+def test_two_coordinates_pair_with_the_larger_entries_also_when_they_differ_in_sign_only():
+    point = np.array([[0.3, -0.3], [-0.3, 0.3]])
+    for noise in (0.0, 1e-10, -1e-10):
+        found = isotropy(TwoLayer(np.eye(2)).symmetry, point + np.array([[0.0, noise], [0.0, 0.0]]))
+        assert found.name == "S_2"
+        np.testing.assert_allclose(found.placed.numbers, [0.3, -0.3], atol=1e-9)
+
+
+def circulant(*entries):
+    return np.array([np.roll(entries, shift) for shift in range(len(entries))])
+
+
+def two_blocks():
+    """Three coordinates and three more, which may be exchanged as a whole: of order 3! 3! 2."""
+    inside, across = 0.9 * np.eye(3) + 0.1, np.full((3, 3), -0.2)
+    return np.block([[inside, across], [across, inside]])
+
+
+def coupled():
+    """S_3 moves two sets of three coordinates at once."""
+    return np.hstack([0.9 * np.eye(3) + 0.1, 0.5 * np.eye(3) - 0.2])
+
+
+OTHERS = {
+    "cyclic": (circulant(0.9, 0.1, -0.2, 0.3, 0.4), "group of order 5", "trivial"),
+    "dihedral": (circulant(0.9, 0.1, -0.2, -0.2, 0.1), "group of order 10", "trivial"),
+    "wreath product": (two_blocks(), "group of order 72", "S_3 x S_3"),
+    "diagonal": (coupled(), "group of order 6", "trivial"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_group_that_is_no_product_is_said_to_be_none(name):
+    point, group, pattern = OTHERS[name]
+    rng = np.random.default_rng(3)
+    point = point[rng.permutation(len(point))][:, rng.permutation(point.shape[1])]
+    found = isotropy(TwoLayer(np.eye(point.shape[1]), students=len(point)).symmetry, point)
+    assert found.name == group
+    assert found.placed.pattern.name == pattern  # the largest product of symmetric groups inside
+    assert_placed(found, point)
+
+
+def test_a_neuron_for_every_pair_of_coordinates_is_of_no_family():
+    point = np.array(
+        [[0.7 if column in pair else 0.1 for column in range(4)] for pair in itertools.combinations(range(4), 2)]
+    )
+    found = isotropy(TwoLayer(np.eye(4), students=6).symmetry, point)
+    assert (found.name, found.placed) == ("S_4", None)
+
+
+def test_other_teachers_declare_fewer_symmetries_and_have_no_pattern():
+    point = np.full((4, 4), 0.1) + 0.8 * np.eye(4)
+    expected = {
+        "scales": (TwoLayer(np.diag([1.0, 1.0, 2.0, 3.0])), "S_2"),
+        "cycle": (TwoLayer(np.eye(4) + 0.5 * np.roll(np.eye(4), 1, axis=1)), "group of order 4"),
+        "none": (TwoLayer(np.random.default_rng(0).normal(size=(4, 4))), "trivial"),
+        "output weights": (TwoLayer(np.eye(4), output_weights=[1.0, 1.0, 1.0, 2.0]), "S_3"),
+        "students' output weights": (TwoLayer(np.eye(4), student_output_weights=[1.0, 1.0, -1.0, -1.0]), "S_2 x S_2"),
+    }
+    for problem, name in expected.values():
+        found = isotropy(problem.symmetry, point)
+        assert (found.name, found.placed) == (name, None)
+    trained = TwoLayer(np.eye(4), activation="erf", trainable_output=True)
+    found = isotropy(trained.symmetry, np.column_stack([point, [1.0, 1.0, 2.0, 3.0]]))
+    assert (found.name, found.placed) == ("S_2", None)
+
+
+def test_labels_are_for_two_layers_and_teachers_with_symmetry():
+    point = np.full((4, 4), 0.1) + np.diag([0.8, 0.8, 0.8, 0.7])
+    assert label(TwoLayer(np.eye(4)), point) == "S_3"
+    assert label(TwoLayer(np.eye(4)), np.arange(16.0).reshape(4, 4)) == "trivial"
+    assert label(TwoLayer(np.random.default_rng(0).normal(size=(4, 4))), point) is None
+    assert label(Charges(np.eye(4)), point) is None
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(4, 4, 4), (5, 4, 4), (2, 3, 5), (3, 4, 6)]), st.integers(2, 4))
+def test_order_and_name_are_those_that_trying_everything_finds(seed, sizes, values):
+    n, k, d = sizes
+    rng = np.random.default_rng(seed)
+    weights = rng.choice([-0.3, 0.1, 0.9, 0.4][:values], size=(n, d))
+    orders = [[*order, *range(k, d)] for order in itertools.permutations(range(k))]
+    fixing = [order for order in orders if sorted(weights[:, order].tolist()) == sorted(weights.tolist())]
+    orbits = {frozenset(order[place] for order in fixing) for place in range(d)}
+    point = weights[rng.permutation(n)] + 1e-9 * rng.normal(size=weights.shape)
+    found = isotropy(TwoLayer(np.eye(k, d), students=n).symmetry, point)
+    assert found.order == len(fixing)
+    if len(fixing) == math.prod(math.factorial(len(orbit)) for orbit in orbits):
+        factors = sorted((len(orbit) for orbit in orbits if len(orbit) > 1), reverse=True)
+        assert found.name == (" x ".join(f"S_{size}" for size in factors) or "trivial")
+    else:
+        assert found.name == f"group of order {len(fixing)}"
+    if found.placed is not None:
+        assert_placed(found, point)
+
+
+def test_the_published_points_are_all_named_and_have_a_pattern(published):
+    """Sizes add up to k, and the group fixes the point: exchanges within groups, as the pattern places them, move nothing."""
+    for points in published.values():
+        n, k = points.shape[1:]
+        for point in points:
+            found = isotropy(TwoLayer(np.eye(k), students=n).symmetry, point)
+            assert re.fullmatch(r"S_\d+( x S_\d+)?", found.name)
+            sizes = [int(size) for size in re.findall(r"\d+", found.name)]
+            assert sum(sizes) in (k, k - 1)
+            assert_placed(found, point)
+            assert found.placed.pattern.neurons == n
+            assert len(found.placed.numbers) <= 8
