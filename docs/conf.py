@@ -72,6 +72,7 @@ SIDEBAR = {
         "Certificates <certificates>",
         "Absence <absence>",
         "Symmetry <symmetry>",
+        "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",
         "charges",
