@@ -70,6 +70,7 @@ SIDEBAR = {
         "Landscape <landscape>",
         "Potentials <potentials>",
         "Certificates <certificates>",
+        "Absence <absence>",
         "Symmetry <symmetry>",
         "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
