@@ -65,7 +65,9 @@ def test_sizes_of_three_groups():
         named_family("P:10,7").sizes(18)
 
 
-@pytest.mark.parametrize("name", ["P", "P:", "P:1,1", "P:2,3,4", "P:-2", "B:1", "C:0", "M:4,4", "C:2,2", "D", "P:9 ", "B:1e3"])
+@pytest.mark.parametrize(
+    "name", ["P", "P:", "P:1,1", "P:2,3,4", "P:-2", "B:1", "C:0", "M:4,4", "C:2,2", "D", "P:9 ", "B:1e3"]
+)
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="name of no family"):
         named_family(name)

@@ -218,4 +218,6 @@ def named_family(name: str) -> NamedFamily:
                 limits = (1, 0, 0, 0, 0, 1, *[0] * 8, -1, 0, 0, 0)
                 return NamedFamily(f"C:{j}", (0, 1, 1, None, None), 1, j + 10, *_COMPANIONS, limits, j)
     known = ", ".join(FIXED)
-    raise InputError(f"{name[:40]!r} is the name of no family; give {known}, or M:4, B:4, P:9, P:10,7 or C:9 with your numbers")
+    raise InputError(
+        f"{name[:40]!r} is the name of no family; give {known}, or M:4, B:4, P:9, P:10,7 or C:9 with your numbers"
+    )
