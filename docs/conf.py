@@ -60,6 +60,7 @@ SIDEBAR = {
         "Potentials <potentials>",
         "Certificates <certificates>",
         "Symmetry <symmetry>",
+        "Families <families>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",
         "charges",
