@@ -436,7 +436,7 @@ def fewer_students():
         hessian = double_hessian(point)
         _, sections = prove_minimum(point, hessian, guess_least(hessian.entries))
         problem = TwoLayer(teacher, students=1)
-        document = dict(build("minimum", problem, center, sections, {}).document)
+        document = dict(build("minimum", problem.to_json(), center, sections, {}).document)
     return json.dumps(document).encode()
 
 

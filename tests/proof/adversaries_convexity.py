@@ -49,7 +49,7 @@ class Base:
     def __init__(self, problem, center, shift=1.0):
         shift *= problem.samples * float(np.mean(problem.x**2)) ** 2
         nothing = {"claims": dict.fromkeys(convexity.CLAIMS, 1.0), "hint": {"shift": shift}}
-        self.document = dict(build("convexity", problem, center, nothing, {}).document)
+        self.document = dict(build("convexity", problem.to_json(), center, nothing, {}).document)
         self.problem = problem
         read = convexity.Document(problem.activation.name, problem.x, problem.y, center.tolist(), {}, shift)
         with precision(convexity.PRECISION):

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # so that tests here can import 
 import adversaries
 import adversaries_convexity
 from adversaries import Forger
+from adversaries_every_n import smallest
 
 DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "safran-shamir"
 
@@ -67,6 +68,7 @@ def published():
 @pytest.fixture(scope="session")
 def forger(minimum_proof, small_saddle_proof):
     certificates = {**minimum_proof.certificates, **small_saddle_proof.certificates}
+    certificates["every_n"] = smallest().certificates["every_n"]
     return Forger({kind: certificate.document for kind, certificate in certificates.items()})
 
 

@@ -5,8 +5,17 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
+from earnshaw.proof.blocks import prove_family, prove_pattern
 from earnshaw.proof.certificate import Certificate
-from earnshaw.proof.claims import Claim, ConvexityClaim, ConvNetClaim, DensePoint, MinimumClaim, SaddleClaim
+from earnshaw.proof.claims import (
+    Claim,
+    ConvexityClaim,
+    ConvNetClaim,
+    DensePoint,
+    MinimumClaim,
+    PatternPoint,
+    SaddleClaim,
+)
 from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -14,7 +23,7 @@ from earnshaw.proof.splitting import Splitting, splitting, splitting_table
 from earnshaw.proof.verdict import Check, Proof, Verdict, check
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "explain", "prove"]
-__all__ += ["prove_many", "prove_pairs"]
-__all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "SaddleClaim"]
+__all__ += ["prove_family", "prove_many", "prove_pairs", "prove_pattern"]
+__all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
 __all__ += ["Splitting", "splitting", "splitting_table"]

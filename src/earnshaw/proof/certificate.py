@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.problems import Problem
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
 from earnshaw.store import regular, write_bytes
 
@@ -91,13 +90,13 @@ def hexed(value: Any) -> Any:
 
 
 def build(
-    kind: str, problem: Problem, center: np.ndarray, sections: Mapping[str, Any], meta: Mapping[str, str] | None
+    kind: str, problem: Mapping[str, Any], center: Any, sections: Mapping[str, Any], meta: Mapping[str, str] | None
 ) -> Certificate:
-    """Assemble and seal the certificate of `kind` about `center`."""
+    """Assemble and seal the certificate of `kind` about `center`, for a problem that is given as its JSON."""
     document = {
         "format": FORMAT,
         "kind": kind,
-        "problem": problem.to_json(),
+        "problem": problem,
         "center": hexed(center),
         **hexed(sections),
         "meta": {"producer": "earnshaw.proof", **(meta or {})},

@@ -13,9 +13,11 @@ import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike
 
+from earnshaw.errors import InputError
 from earnshaw.proof.trusted.balls import norm, precision, shown
 
 Pair = tuple[float, float]
+DENSE = 10**7  # weights that a point with a pattern is written out with
 _ROUNDED_UP = {"curvature_le", "enclosure_radius", "minimiser_within"}  # of the numbers that are shown
 
 
@@ -33,6 +35,33 @@ class DensePoint:
         with precision(128):
             gaps = (arb(float(x)) - arb(float(y)) for x, y in zip(other.ravel(), self.weights.ravel(), strict=True))
             return bool(norm(gaps) <= arb(radius))
+
+
+@dataclass(frozen=True, eq=False)
+class PatternPoint:
+    """A point given by a pattern (sizes of groups; rows) and numbers, each the sum of two doubles."""
+
+    sizes: tuple[int, ...]
+    rows: tuple[int | None, ...]
+    numbers: tuple[Pair, ...] = field(repr=False)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """All weights (n, k) as doubles, rows and coordinates in the pattern's order; refused when there are too many."""
+        k, counts = sum(self.sizes), [1 if row is None else self.sizes[row] for row in self.rows]
+        if sum(counts) * k > DENSE:
+            raise InputError(f"the point has {sum(counts)} x {k} weights; use its numbers, or a smaller k")
+        entries, begins = iter(high for high, _ in self.numbers), np.cumsum([0, *self.sizes])
+        blocks = []
+        for row, count in zip(self.rows, counts, strict=True):
+            block = np.empty((count, k))
+            for group in range(len(self.sizes)):
+                own = next(entries) if group == row else None
+                block[:, begins[group] : begins[group + 1]] = next(entries)
+                if own is not None:
+                    np.fill_diagonal(block[:, begins[group] : begins[group + 1]], own)
+            blocks.append(block)
+        return np.vstack(blocks)
 
 
 class Claim:

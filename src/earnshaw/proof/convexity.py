@@ -71,7 +71,7 @@ def prove_convexity(problem: Data, weights: ArrayLike | None, *, meta: Mapping[s
         reason = f"the smallest eigenvalue at the centre is only known to be at least {claim.curvature_ge:.3g}"
         return Proof.undecided(problem, reason, center)
     sections = {"claims": vars(claim), "hint": {"shift": shift}}
-    certificate = build("convexity", problem, center, sections, meta)
+    certificate = build("convexity", problem.to_json(), center, sections, meta)
     accepted, _, sentence = check_bytes(certificate.to_text().encode())
     if not accepted:
         return Proof.undecided(problem, f"the checker does not confirm what doubles suggest: {sentence}", center)

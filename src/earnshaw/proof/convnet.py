@@ -57,7 +57,7 @@ def prove_convnet(
     sections = {"R_enclosure": claim.enclosure_radius, "claims": claims}
     low, high = claim.margin
     reason = f"the margin (k + pi - 1)|a*|^2 - pi S^2 lies between {low:.17g} and {high:.17g}"
-    certificates = {"convnet": build("convnet", problem, center, sections, meta)}
+    certificates = {"convnet": build("convnet", problem.to_json(), center, sections, meta)}
     verdict = Verdict.PROVED_SADDLE if claim.saddle_angle is None else Verdict.PROVED_MINIMUM
     return Proof(verdict, reason, problem.network, problem.sizes, DensePoint(center), claim, certificates)
 

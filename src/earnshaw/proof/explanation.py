@@ -18,7 +18,7 @@ import numpy as np
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.splitting import splitting, splitting_words
-from earnshaw.proof.trusted import Rejected, convexity, convnet, reading
+from earnshaw.proof.trusted import Rejected, blocks_claims, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
 from earnshaw.proof.verdict import check as run_checker
@@ -72,50 +72,63 @@ def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bo
     return Explanation(kind, words, f"\\begin{{theorem}}\n{powers}\n\\end{{theorem}}\n")
 
 
-def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:
-    """The ReLU landscape."""
-    n, k, d = len(document.center), len(document.target), len(document.target[0])
-    everywhere = document.kind == "saddle" or document.numbers["claims.lambda_ext_ge"] is not None
+def _blocks(document: blocks_claims.Document, low: Number, high: Number) -> tuple[str, str]:
+    """A point with many equal entries."""
+    n, k, names = document.n, document.k, blocks_claims.group(document)
+    groups = ", ".join(str(size) for size in document.sizes)
+    rows = ", ".join("a single neuron" if row is None else f"one for each of group {row + 1}" for row in document.rows)
     words = (
-        f"A network of n = {n} ReLU neurons learns a sum of k = {k} ReLU neurons from standard Gaussian inputs in R^{d}; "
-        "F is half the mean squared error, and its least value is 0. "
+        f"A network of n = {n} ReLU neurons learns the sum of the k = {k} coordinate ReLU neurons from standard Gaussian "
+        f"inputs in R^{k}; F is half the mean squared error, and its least value is 0. The certificate's center is a point "
+        f"that {names} fixes: its coordinates are in groups of {groups}, its neurons are {rows}, and it is given by "
+        f"{len(document.center)} numbers. What follows is about all its weights"
     )
-    words += f"What follows holds in R^D for every D >= {d}, with the weights padded by zeros. " * everywhere
-    where = rf"$D \ge {d}$" if everywhere else f"$D = {d}$"
+    words += f", and holds in R^D for every D >= {k}. " if _everywhere(document) else ". "
     latex = (
-        rf"Let $v_1, \dots, v_{{{k}}} \in \mathbb{{R}}^{{{d}}}$ be the certificate's target and $W_0 \in "
-        rf"\mathbb{{R}}^{{{n} \times {d}}}$ its center, padded with zeros to dimension {where}, and let"
-        "\n"
+        rf"Let $v_1, \dots, v_{{{k}}}$ be the coordinate vectors of $\mathbb{{R}}^{{{k}}}$ and $W_0 \in \mathbb{{R}}^{{{n} \times {k}}}$ "
+        rf"the certificate's center, fixed by ${_factors(document)}$, padded with zeros to dimension {_where(document, k)}, and let"
+        "\n" + _loss(n, k)
+    )
+    return _point(document, words, latex, low, high)
+
+
+def _factors(document: blocks_claims.Document) -> str:
+    return r" \times ".join(f"S_{{{size}}}" for size in sorted(document.sizes, reverse=True) if size > 1) or r"\{1\}"
+
+
+def _everywhere(document: reading.Numbers) -> bool:
+    """Say whether a certificate's claim is about every dimension."""
+    return document.numbers.get("claims.lambda_ext_ge", 0.0) is not None
+
+
+def _where(document: reading.Numbers, d: int) -> str:
+    return rf"$D \ge {d}$" if _everywhere(document) else f"$D = {d}$"
+
+
+def _loss(n: int, k: int) -> str:
+    return (
         r"\[ F(W) = \tfrac12 \mathbb{E}_{x \sim \mathcal{N}(0, I)} \Bigl( \sum_{i=1}^{"
         rf"{n}}} [w_i^\top x]_+ - \sum_{{j=1}}^{{{k}}} [v_j^\top x]_+ \Bigr)^2 . \]"
         "\n"
     )
+
+
+def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:
+    """The ReLU landscape."""
+    n, k, d = len(document.center), len(document.target), len(document.target[0])
+    words = (
+        f"A network of n = {n} ReLU neurons learns a sum of k = {k} ReLU neurons from standard Gaussian inputs in R^{d}; "
+        "F is half the mean squared error, and its least value is 0. "
+    )
+    words += f"What follows holds in R^D for every D >= {d}, with the weights padded by zeros. " * _everywhere(document)
+    latex = (
+        rf"Let $v_1, \dots, v_{{{k}}} \in \mathbb{{R}}^{{{d}}}$ be the certificate's target and $W_0 \in "
+        rf"\mathbb{{R}}^{{{n} \times {d}}}$ its center, padded with zeros to dimension {_where(document, d)}, and let"
+        "\n" + _loss(n, k)
+    )
+    words, latex = _point(document, words, latex, low, high)
     if document.kind == "saddle":
-        words += (
-            f"Within distance {high('R_enclosure')} of the certificate's center F has a critical point. It is a saddle: some "
-            f"eigenvalue of the Hessian at the center is at most {high('claims.curvature_le')}, and the Hessian varies too "
-            "little on the ball for it to become 0, while scaling all weights raises F to second order. F there lies "
-            f"between {low('claims.F_ge')} and {high('claims.F_le')}."
-        )
-        latex += (
-            rf"Then $F$ has a critical point $W^*$ with $\|W^* - W_0\| \le {high('R_enclosure')}$ and "
-            rf"${low('claims.F_ge')} \le F(W^*) \le {high('claims.F_le')}$. It is a saddle: $\lambda_{{\min}}(\nabla^2 "
-            rf"F(W_0)) \le {high('claims.curvature_le')}$, and $\nabla^2 F(W^*)$ has eigenvalues of both signs."
-        )
         return words, latex
-    words += (
-        f"F has a critical point within {high('R_enclosure')} of the certificate's center, and no other within "
-        f"{low('R_unique')}. It is a strict local minimum, with all eigenvalues of the Hessian at least "
-        f"{low('claims.mu_ge')}, and F there is at least {low('claims.F_ge')}, so it is not a global minimum. The proof rests "
-        f"on three bounds in ball arithmetic at the center: gradient norm at most {high('claims.grad_norm_le')}, smallest "
-        f"eigenvalue at least {low('claims.lambda_min_ge')}, and a Hessian that varies at rate at most "
-        f"{high('claims.hess_lipschitz_le')}."
-    )
-    latex += (
-        rf"Then $F$ has a critical point $W^*$ with $\|W^* - W_0\| \le {high('R_enclosure')}$, and no other critical point "
-        rf"$W$ with $\|W - W_0\| \le {low('R_unique')}$. It satisfies $\nabla^2 F(W^*) \succeq {low('claims.mu_ge')}\, I$ and $F(W^*) \ge "
-        rf"{low('claims.F_ge')} > 0 = \min F$: it is a strict spurious local minimum."
-    )
     if document.kind == "basin":
         words += (
             f" Moreover, exact gradient descent with any fixed step below {low('basin.step_lt')} that starts within "
@@ -154,6 +167,37 @@ def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, s
         )
     rows = splitting(TwoLayer(np.array(document.target), students=n), document.center)
     return f"{words} {splitting_words(rows)}", latex
+
+
+def _point(document: reading.Numbers, words: str, latex: str, low: Number, high: Number) -> tuple[str, str]:
+    """What is proved of a point, after the words that say which it is."""
+    if document.kind in ("saddle", "blocks_saddle"):
+        words += (
+            f"Within distance {high('R_enclosure')} of the certificate's center F has a critical point. It is a saddle: some "
+            f"eigenvalue of the Hessian at the center is at most {high('claims.curvature_le')}, and the Hessian varies too "
+            "little on the ball for it to become 0, while scaling all weights raises F to second order. F there lies "
+            f"between {low('claims.F_ge')} and {high('claims.F_le')}."
+        )
+        latex += (
+            rf"Then $F$ has a critical point $W^*$ with $\|W^* - W_0\| \le {high('R_enclosure')}$ and "
+            rf"${low('claims.F_ge')} \le F(W^*) \le {high('claims.F_le')}$. It is a saddle: $\lambda_{{\min}}(\nabla^2 "
+            rf"F(W_0)) \le {high('claims.curvature_le')}$, and $\nabla^2 F(W^*)$ has eigenvalues of both signs."
+        )
+        return words, latex
+    words += (
+        f"F has a critical point within {high('R_enclosure')} of the certificate's center, and no other within "
+        f"{low('R_unique')}. It is a strict local minimum, with all eigenvalues of the Hessian at least "
+        f"{low('claims.mu_ge')}, and F there is at least {low('claims.F_ge')}, so it is not a global minimum. The proof rests "
+        f"on three bounds in ball arithmetic at the center: gradient norm at most {high('claims.grad_norm_le')}, smallest "
+        f"eigenvalue at least {low('claims.lambda_min_ge')}, and a Hessian that varies at rate at most "
+        f"{high('claims.hess_lipschitz_le')}."
+    )
+    latex += (
+        rf"Then $F$ has a critical point $W^*$ with $\|W^* - W_0\| \le {high('R_enclosure')}$, and no other critical point "
+        rf"$W$ with $\|W - W_0\| \le {low('R_unique')}$. It satisfies $\nabla^2 F(W^*) \succeq {low('claims.mu_ge')}\, I$ and $F(W^*) \ge "
+        rf"{low('claims.F_ge')} > 0 = \min F$: it is a strict spurious local minimum."
+    )
+    return words, latex
 
 
 def _convnet(document: convnet.Document, low: Number, high: Number) -> tuple[str, str]:
@@ -227,6 +271,7 @@ Theorem = Callable[[Any, Number, Number], tuple[str, str]]
 # For each kind how its certificates are read, the theorem in words and in LaTeX, and about how long a check takes.
 KINDS: Mapping[str, tuple[Callable[[bytes, float], Any], Theorem, Callable[[Any], float]]] = {
     **dict.fromkeys(reading.KINDS, (reading.parse, _relu, _relu_seconds)),
+    **dict.fromkeys(blocks_claims.BLOCK_KINDS, (blocks_claims.parse, _blocks, lambda document: 0.0)),
     "convnet": (convnet.parse, _convnet, lambda document: 0.0),
     "convexity": (convexity.parse, _convexity, _convexity_seconds),
 }

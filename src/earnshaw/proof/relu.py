@@ -95,7 +95,7 @@ def prove_relu(
         return Proof.undecided(problem, str(missed), center, moved)
     except Rejected as rejected:  # from the shared calculus: a neuron too short for the precision
         return Proof.undecided(problem, f"{rejected}; more precision might help", center, moved)
-    certificates = {kind: build(kind, problem, center, section, meta) for kind, section in sections.items()}
+    certificates = {kind: build(kind, problem.to_json(), center, section, meta) for kind, section in sections.items()}
     sizes, place = problem.sizes, DensePoint(center)
     return Proof(verdict, reason, problem.network, sizes, place, claim, certificates, moved, splitting=rows)
 

@@ -31,6 +31,7 @@ from flint import arb, arb_mat, ctx
 from earnshaw.proof.claims import MinimumClaim, SaddleClaim
 from earnshaw.proof.doubles import EigenBound, down, guess_least, prove_least, rounded, up
 from earnshaw.proof.trusted.balls import norm
+from earnshaw.proof.trusted.blocks import Symmetric
 from earnshaw.proof.trusted.relu import Point
 from earnshaw.proof.trusted.relu_claims import guesses
 from earnshaw.proof.trusted.sums import Near
@@ -61,14 +62,16 @@ def prove_minimum(
         extension = prove_least(matrix, guess_least(matrix.entries))
         if extension is not None and extension.lower > 0:
             try:
-                return _radii(point, bound, extension)
+                return prove_radii(point, bound, extension)
             except Missed:
                 if extension.lower >= bound.lower:
                     raise
-    return _radii(point, bound, None)
+    return prove_radii(point, bound, None)
 
 
-def _radii(point: Point, bound: EigenBound, extension: EigenBound | None) -> tuple[MinimumClaim, Sections]:
+def prove_radii(
+    point: Point | Symmetric, bound: EigenBound, extension: EigenBound | None
+) -> tuple[MinimumClaim, Sections]:
     """Choose the radii and check every inequality in balls."""
     eps = up(norm(point.gradient().entries()))
     beyond, shift = (None, None) if extension is None else extension
@@ -190,10 +193,11 @@ def _radius(guess: "LipschitzGuess", point: Point, claim: MinimumClaim, delta: f
     return radius if fits else None
 
 
-def prove_saddle(point: Point) -> tuple[SaddleClaim, Sections]:
+def prove_saddle(point: Point | Symmetric) -> tuple[SaddleClaim, Sections]:
     """Prove that a saddle lies at `point`; return the claim and its certificate's sections, or raise Missed."""
-    gradient, hessian = point.gradient(), point.hessian()
-    inverse, direction = guesses(hessian)
+    gradient, hessians = point.gradient(), list(point.hessians())
+    guessed = [guesses(hessian) for hessian in hessians]
+    hessian, inverse = hessians[0], guessed[0][0]
     eps = up(norm(gradient.entries()))
     size = hessian.nrows()
     column = arb_mat(size, 1, gradient.entries())
@@ -213,8 +217,13 @@ def prove_saddle(point: Point) -> tuple[SaddleClaim, Sections]:
         raise Missed(
             f"Y + (Z1 - 1) R + Z2 R^2/2 < 0 missed by {float(kantorovich):.3g} at R = {radius:.3g}; polish the point"
         )
-    length = (direction.transpose() * direction)[0, 0]
-    bent = (direction.transpose() * hessian * direction)[0, 0] / length
+    bent = min(
+        (
+            (u.transpose() * block * u)[0, 0] / (u.transpose() * u)[0, 0]
+            for block, (_, u) in zip(hessians, guessed, strict=True)
+        ),
+        key=float,
+    )
     curvature = up(bent * (1 - arb(2) ** -30)) if bent < 0 else up(bent)
     if not arb(curvature) + arb(lip) * arb(radius) < 0:
         raise Missed(
@@ -244,17 +253,17 @@ def prove_saddle(point: Point) -> tuple[SaddleClaim, Sections]:
 class LipschitzGuess:
     """L(radius, delta) in floats, for searching only; infinite when the ball reaches a zero neuron."""
 
-    def __init__(self, point: Point) -> None:
-        lengths = np.array([float(length) for length in point.length])
-        self.students, self.k = lengths[: point.n], point.k
-        self.others = np.sum(lengths) - self.students
+    def __init__(self, point: Point | Symmetric) -> None:
+        lengths, copies = np.array([float(length) for length in point.length]), np.array(point.copies)
+        self.students, self.n, self.k = lengths[np.array(point.charge) > 0], point.n, point.k
+        self.others = np.sum(lengths * copies) - self.students
         self.shortest = float(np.min(self.students))
 
     def __call__(self, radius: float, delta: float = 0.0) -> float:
         """Return L."""
         if radius >= self.shortest:
             return inf
-        n, rho = self.students.size, self.students - radius
+        n, rho = self.n, self.students - radius
         bend = 3 * sqrt(3) / (4 * pi) * (self.others + ((n - 1) * radius + self.k * delta)) / (rho * rho)
         return float(np.max(np.hypot(bend, 3 * sqrt(n - 1) / pi / rho)))
 

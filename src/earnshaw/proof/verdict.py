@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import Problem
 from earnshaw.proof.certificate import Certificate, path_of
-from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim
+from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, PatternPoint
 from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.threads import one_blas_thread
@@ -67,7 +67,7 @@ class Proof:
     reason: str
     network: str
     sizes: Mapping[str, Any]
-    point: DensePoint | None = None
+    point: DensePoint | PatternPoint | None = None
     claim: Claim | None = None
     certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
     moved: float = 0.0
@@ -135,10 +135,12 @@ class Proof:
         Weights that equal a point of the basin up to a symmetry of the problem count only after that symmetry has been
         applied to them: permute neurons (and coordinates, where the teacher allows it) first.
         """
-        claim = self.claim
+        claim, point = self.claim, self.point
         if not isinstance(claim, MinimumClaim) or claim.basin_radius is None or claim.step_lt is None:
             return False
-        return 0 < step < claim.step_lt and self.point is not None and self.point.is_within(claim.basin_radius, weights)
+        return (
+            0 < step < claim.step_lt and isinstance(point, DensePoint) and point.is_within(claim.basin_radius, weights)
+        )
 
 
 @dataclass(frozen=True)

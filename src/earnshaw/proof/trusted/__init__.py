@@ -1,23 +1,29 @@
 """The checker of certificates: what must be read to trust a proof.
 
 `reading.py` parses and `balls.py` is what all theorems use. `relu.py` is the calculus of the ReLU landscape, and
-`relu_claims.py` states its theorems and checks every hypothesis, `every_n.py` one more; `convnet.py` does all of that for the convolutional
-network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. The folder imports the standard
-library, python-flint and NumPy (for guesses, and in `sums.py` for IEEE arithmetic with written error bounds), and runs
-when copied elsewhere: ``python -m <folder> FILE...``.
+`relu_claims.py` states its theorems and checks every hypothesis, `every_n.py` one more; `parts.py`, `blocks.py` and
+`blocks_claims.py` do so for points with many equal entries, of any size; `convnet.py` does all of that for the convolutional
+network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. The folder imports the standard library,
+python-flint and NumPy (for guesses, and in `sums.py` for IEEE arithmetic with written error bounds), and runs when copied
+elsewhere: ``python -m <folder> FILE...``.
 """
 
 import os
 import stat
 
-from . import convexity, convnet, every_n, relu_claims
+from . import blocks_claims, convexity, convnet, every_n, relu_claims
 from .reading import KINDS, LARGE_BYTES, Rejected, load
 
 __all__ = ["Rejected", "check_bytes", "check_file", "verify"]
 
 # For each kind of certificate the function that checks its bytes.
-CHECKERS = {**dict.fromkeys(KINDS, relu_claims.verify), "convnet": convnet.verify, "convexity": convexity.verify}
-CHECKERS["every_n"] = every_n.verify
+CHECKERS = {
+    **dict.fromkeys(KINDS, relu_claims.verify),
+    **dict.fromkeys(blocks_claims.BLOCK_KINDS, blocks_claims.verify),
+    "every_n": every_n.verify,
+    "convnet": convnet.verify,
+    "convexity": convexity.verify,
+}
 
 
 def verify(data: bytes, limit: float = 1.0) -> tuple[str, str]:

@@ -56,12 +56,10 @@ class Rejected(Exception):
 
 
 @dataclass(frozen=True)
-class Document:
-    """A certificate whose shape is right and whose numbers are finite; nothing about its truth is known yet."""
+class Numbers:
+    """The numbers of a certificate whose shape is right: all finite, but nothing about their truth is known yet."""
 
     kind: str
-    center: list[list[float]]
-    target: list[list[float]]
     numbers: dict[str, float | None]  # "claims.F_ge", "R_enclosure", "hint.shift", ...
     precision: int
 
@@ -71,6 +69,14 @@ class Document:
         if value is None:
             raise Rejected(f"{name} is null")
         return value
+
+
+@dataclass(frozen=True)
+class Document(Numbers):
+    """A certificate of the ReLU landscape."""
+
+    center: list[list[float]]
+    target: list[list[float]]
 
 
 def canonical(document: dict) -> bytes:
@@ -138,8 +144,16 @@ def parse(data: bytes, limit: float) -> Document:
     kind = raw["kind"]
     if kind not in KINDS:
         raise Rejected(f"unknown kind; the ReLU landscape has {', '.join(KINDS)}")
-    shape = KINDS[kind]
-    exact_keys(raw, (*COMMON, *shape), "the document")
+    numbers, precision = sections(raw, KINDS[kind])
+    center, target = _problem(raw["problem"], raw["center"], precision, limit)
+    return Document(kind, numbers, precision, center, target)
+
+
+def sections(
+    raw: dict, shape: dict[str, tuple[str, ...] | None], more: tuple[str, ...] = ()
+) -> tuple[dict[str, float | None], int]:
+    """Read the numbers of a document's sections, which has no other keys than these and `more`, and the precision."""
+    exact_keys(raw, (*COMMON, *more, *shape), "the document")
     numbers: dict[str, float | None] = {}
     precision = 0
     for section, keys in shape.items():
@@ -157,10 +171,9 @@ def parse(data: bytes, limit: float) -> Document:
                 numbers[name] = None
             else:
                 numbers[name] = hex_float(value, name)
-    if kind != "saddle" and (numbers["claims.lambda_ext_ge"] is None) != (numbers["hint.shift_ext"] is None):
+    if "hint.shift_ext" in numbers and (numbers["claims.lambda_ext_ge"] is None) != (numbers["hint.shift_ext"] is None):
         raise Rejected("claims.lambda_ext_ge and hint.shift_ext must both be null, or neither")
-    center, target = _problem(raw["problem"], raw["center"], precision, limit)
-    return Document(kind, center, target, numbers, precision)
+    return numbers, precision
 
 
 def _problem(problem: object, center: object, bits: int, limit: float) -> tuple[list[list[float]], list[list[float]]]:

@@ -21,7 +21,8 @@ norms are what is used when s cannot be told from 0. M is also the Hessian in ea
 padded with zeros. Every number below is an Arb ball that contains the exact value; floats only ever serve as guesses.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from flint import arb, arb_mat
 
@@ -36,6 +37,8 @@ class Point:
         self.rows = exact([*center, *target])
         self.students, self.teachers = exact(center), exact(target)
         self.charge = [1] * self.n + [-1] * self.k
+        self.copies = [1] * (self.n + self.k)
+        self.known: arb_mat | None = None  # the Hessian, once it has been enclosed
         gram = (self.rows * self.rows.transpose()).tolist()
         size = self.n + self.k
         self.square = [gram[a][a] for a in range(size)]
@@ -109,6 +112,8 @@ class Point:
 
     def hessian(self) -> arb_mat:
         """Enclose the Hessian of F at the centre (nd x nd, neuron by neuron)."""
+        if self.known is not None:
+            return self.known
         n, d, slopes = self.n, self.d, self.extension()
         blocks: list[list[list[arb]]] = [[[]] * n for _ in range(n)]
         for i in range(n):
@@ -116,24 +121,49 @@ class Point:
             for j in range(i):
                 blocks[i][j] = blocks[j][i] = self.pair_block(i, j).entries()
         entries = [x for i in range(n) for a in range(d) for j in range(n) for x in blocks[i][j][a * d : a * d + d]]
-        return arb_mat(n * d, n * d, entries)
+        self.known = arb_mat(n * d, n * d, entries)
+        return self.known
+
+    def hessians(self) -> Iterator[arb_mat]:
+        """Yield the Hessian, which is one block here."""
+        yield self.hessian()
+
+    def extensions(self) -> Iterator[arb_mat]:
+        """Yield M, which is one block here."""
+        yield self.extension()
 
     def lipschitz(self, radius: arb, delta: arb) -> arb:
-        """Bound from above how fast the Hessian varies on the ball of `radius`, for every teacher within `delta`.
+        """Bound from above how fast the Hessian varies on the ball of `radius`, for every teacher within `delta`."""
+        return lipschitz(self, radius, delta)
 
-        L = max_i sqrt(A_i^2 + B_i^2), A_i = 3 sqrt(3)/(4 pi) (sum_{j != i} (|w_j| + radius) + sum_j (|v_j| + delta))
-        / rho_i^2, B_i = 3 sqrt(n - 1)/(pi rho_i), rho_i = |w_i| - radius. The derivation is in docs/certificates.md.
-        """
-        reach = [length + (radius if c > 0 else delta) for length, c in zip(self.length, self.charge, strict=True)]
-        bound = arb(0)
-        for i in range(self.n):
-            rho = self.length[i] - radius
-            require(rho > 0, "the ball is not free of zero neurons: its radius reaches the shortest neuron")
-            pull = sum(reach, arb(0)) - reach[i]
-            bend = 3 * arb(3).sqrt() / (4 * arb.pi()) * pull / (rho * rho)
-            turn = 3 * arb(self.n - 1).sqrt() / (arb.pi() * rho)
-            bound = bound.max((bend * bend + turn * turn).sqrt().upper())
-        return bound.upper()
+
+class Rows(Protocol):
+    """Neurons: their lengths, charges, and how many there are of each; n is the number of students."""
+
+    n: int
+    length: list[arb]
+    charge: list[int]
+    copies: list[int]
+
+
+def lipschitz(rows: Rows, radius: arb, delta: arb) -> arb:
+    """Bound from above how fast the Hessian varies on the ball of `radius`, for every teacher within `delta`.
+
+    L = max_i sqrt(A_i^2 + B_i^2), A_i = 3 sqrt(3)/(4 pi) (sum_{j != i} (|w_j| + radius) + sum_j (|v_j| + delta))
+    / rho_i^2, B_i = 3 sqrt(n - 1)/(pi rho_i), rho_i = |w_i| - radius. The derivation is in docs/certificates.md.
+    """
+    reach = [length + (radius if c > 0 else delta) for length, c in zip(rows.length, rows.charge, strict=True)]
+    total = sum((count * far for count, far in zip(rows.copies, reach, strict=True)), arb(0))
+    bound = arb(0)
+    for far, length, c in zip(reach, rows.length, rows.charge, strict=True):
+        if c < 0:
+            continue
+        rho = length - radius
+        require(rho > 0, "the ball is not free of zero neurons: its radius reaches the shortest neuron")
+        bend = 3 * arb(3).sqrt() / (4 * arb.pi()) * (total - far) / (rho * rho)
+        turn = 3 * arb(rows.n - 1).sqrt() / (arb.pi() * rho)
+        bound = bound.max((bend * bend + turn * turn).sqrt().upper())
+    return bound.upper()
 
 
 def _with(block: arb_mat, diagonal: arb, slack: arb) -> arb_mat:

@@ -39,14 +39,15 @@ e >= |grad F(W0)| and h >= |Hess F(W0)|, |F(W*) - F(W0)| <= e R + (h + L R) R^2/
 Hessian at W* is negative along u, and positive along W*: W*.Hess F(W*) W* = sum_ij f(w_i, w_j) > 0. QED
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
+from typing import Protocol
 
 import numpy as np
 from flint import arb, arb_mat
 
 from .balls import floats, greatest_eigenvalue, least_eigenvalue, norm, precision, require, shown
-from .reading import Document, Rejected, parse
+from .reading import Document, Numbers, Rejected, parse
 from .relu import Point
 
 
@@ -57,18 +58,48 @@ def verify(data: bytes, limit: float) -> tuple[str, str]:
         return document.kind, _CHECKS[document.kind](document)
 
 
-def _shape(point: Point) -> str:
+class Site(Protocol):
+    """What the theorems ask of a point: sizes, value, rate of change, the gradient (of this norm) and blocks of Hessians.
+
+    The eigenvalues of all `hessians` together are those of Hess F, and those of all `extensions` those of M.
+    """
+
+    n: int
+    k: int
+    d: int
+
+    def value(self) -> arb:
+        """Enclose F."""
+        ...
+
+    def gradient(self) -> arb_mat:
+        """Enclose numbers whose norm is that of the gradient."""
+        ...
+
+    def lipschitz(self, radius: arb, delta: arb) -> arb:
+        """Bound the Hessian's rate of change."""
+        ...
+
+    def hessians(self) -> Iterable[arb_mat]:
+        """Enclose the blocks of the Hessian."""
+        ...
+
+    def extensions(self) -> Iterable[arb_mat]:
+        """Enclose the blocks of M."""
+        ...
+
+
+def _shape(point: Site) -> str:
     return f"n = {point.n}, k = {point.k}, d = {point.d}"
 
 
 def _minimum(document: Document) -> str:
-    return _prove_minimum(document)[2]
+    return check_minimum(document, Point(document.center, document.target))
 
 
-def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
-    """Check hypotheses (a)-(h); return the point, its Hessian and the statement."""
+def check_minimum(document: Numbers, point: Site) -> str:
+    """Check hypotheses (a)-(h) of the first theorem; return the statement."""
     real = document.real
-    point = Point(document.center, document.target)
     inner, outer = _positive(document, "R_enclosure"), _positive(document, "R_unique")
     eps, lam, lip = (arb(real(f"claims.{name}")) for name in ("grad_norm_le", "lambda_min_ge", "hess_lipschitz_le"))
     mu, f_ge, f_le = (arb(real(f"claims.{name}")) for name in ("mu_ge", "F_ge", "F_le"))
@@ -78,12 +109,13 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
     require(norm(point.gradient().entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
     value = point.value()
     require(value <= f_le, "F_le is below F(center)")
-    hessian = point.hessian()
-    require(lam <= least_eigenvalue(hessian, real("hint.shift")), "lambda_min_ge exceeds what the Hessian proves")
+    for hessian in point.hessians():
+        require(lam <= least_eigenvalue(hessian, real("hint.shift")), "lambda_min_ge exceeds what the Hessian proves")
     everywhere = document.numbers["claims.lambda_ext_ge"]
     if everywhere is not None:
-        proved = least_eigenvalue(point.extension(), real("hint.shift_ext"))
-        require(arb(everywhere) <= proved, "lambda_ext_ge exceeds what the matrix M proves")
+        for extension in point.extensions():
+            proved = least_eigenvalue(extension, real("hint.shift_ext"))
+            require(arb(everywhere) <= proved, "lambda_ext_ge exceeds what the matrix M proves")
         lam = lam.min(arb(everywhere))
     require(eps - lam * inner + lip * inner * inner / 2 < 0, "eps - lambda r + L r^2/2 < 0 fails at r = R_enclosure")
     require(lam - lip * outer > 0, "lambda - L R > 0 fails at R = R_unique")
@@ -96,40 +128,42 @@ def _prove_minimum(document: Document) -> tuple[Point, arb_mat, str]:
         where = f"exactly one critical point within {far} of the center; it lies within {near}, "
     else:  # as shown, rounded, the numbers would not say so
         where = f"a critical point within {near} of the center, and no other within {far}; it "
-    statement = (
+    return (
         f"spurious local minimum ({_shape(point)}{_dimensions(document)}): {where}"
         f"is a strict local minimum with Hessian >= {shown(real('claims.mu_ge'), up=False)} I, and F >= "
         f"{shown(real('claims.F_ge'), up=False)} there while min F = 0; lambda_min >= "
         f"{shown(real('claims.lambda_min_ge'), up=False)} at the center"
     )
-    return point, hessian, statement
 
 
-def _positive(document: Document, name: str) -> arb:
+def _positive(document: Numbers, name: str) -> arb:
     """Return a radius, a distance or a step. Were it negative, a negative lambda could pass for a positive one."""
     number = arb(document.real(name))
     require(number > 0, f"{name} is not positive")
     return number
 
 
-def _dimensions(document: Document) -> str:
+def _dimensions(document: Numbers) -> str:
     return "" if document.numbers["claims.lambda_ext_ge"] is None else ", every dimension D >= d"
 
 
-def _least(document: Document) -> arb:
+def _least(document: Numbers) -> arb:
     """Return lambda of hypothesis (c), after it has been checked."""
     lam, everywhere = arb(document.real("claims.lambda_min_ge")), document.numbers["claims.lambda_ext_ge"]
     return lam if everywhere is None else lam.min(arb(everywhere))
 
 
 def _basin(document: Document) -> str:
-    _, hessian, statement = _prove_minimum(document)
-    real = document.real
+    point, real = Point(document.center, document.target), document.real
+    statement = check_minimum(document, point)
     rho, step = _positive(document, "basin.radius"), _positive(document, "basin.step_lt")
     top, smooth, nu = (arb(real(f"basin.{name}")) for name in ("lambda_max_le", "smoothness_le", "mu_ge"))
     lip, reach = arb(real("claims.hess_lipschitz_le")), rho + 2 * arb(real("R_enclosure"))
     require(reach <= arb(real("R_unique")), "basin.radius + 2 R_enclosure exceeds R_unique")
-    require(greatest_eigenvalue(hessian) <= top, "basin.lambda_max_le is below the bound on the Hessian's eigenvalues")
+    require(
+        greatest_eigenvalue(point.hessian()) <= top,
+        "basin.lambda_max_le is below the bound on the Hessian's eigenvalues",
+    )
     require(smooth >= top + lip * reach, "basin.smoothness_le is below lambda_max_le + L R")
     require(nu > 0, "basin.mu_ge is not positive")
     require(nu <= _least(document) - lip * reach, "basin.mu_ge exceeds lambda - L R")
@@ -141,8 +175,8 @@ def _basin(document: Document) -> str:
 
 
 def _robust(document: Document) -> str:
-    point, _, statement = _prove_minimum(document)
-    real = document.real
+    point, real = Point(document.center, document.target), document.real
+    statement = check_minimum(document, point)
     delta, inner = _positive(document, "robust.delta"), _positive(document, "robust.R_enclosure")
     lip, mu, f_ge = (arb(real(f"robust.{name}")) for name in ("hess_lipschitz_le", "mu_ge", "F_ge"))
     moved = point.k * delta
@@ -166,16 +200,25 @@ def _robust(document: Document) -> str:
 
 
 def _saddle(document: Document) -> str:
+    return check_saddle(document, Point(document.center, document.target))
+
+
+def check_saddle(document: Numbers, point: Site) -> str:
+    """Check the hypotheses of the last theorem; return the statement.
+
+    The first of the point's `hessians` is the one that the gradient lives in: a critical point is looked for there, in the
+    whole space or in the points with a symmetry, which the gradient of F never leaves. Any of them may have the direction u.
+    """
     real = document.real
-    point = Point(document.center, document.target)
     radius = _positive(document, "R_enclosure")
     names = ("grad_norm_le", "newton_step_le", "defect_le", "inverse_norm_le", "hess_lipschitz_le", "curvature_le")
     eps, step, defect, size, lip, curvature = (arb(real(f"claims.{name}")) for name in names)
     require(point.lipschitz(radius, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_enclosure")
-    gradient, hessian = point.gradient(), point.hessian()
-    require(norm(gradient.entries()) <= eps, "grad_norm_le is below the norm of the gradient at the center")
-    inverse, direction = guesses(hessian)
-    column = arb_mat(point.n * point.d, 1, gradient.entries())
+    gradient, hessians = point.gradient().entries(), list(point.hessians())
+    require(norm(gradient) <= eps, "grad_norm_le is below the norm of the gradient at the center")
+    guessed = [guesses(hessian) for hessian in hessians]
+    hessian, (inverse, _) = hessians[0], guessed[0]
+    column = arb_mat(len(gradient), 1, gradient)
     require(norm((inverse * column).entries()) <= step, "newton_step_le is below |A gradient|")
     product = inverse * hessian
     for a in range(product.nrows()):
@@ -185,9 +228,8 @@ def _saddle(document: Document) -> str:
     require(
         step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails"
     )
-    length = (direction.transpose() * direction)[0, 0]
-    bent = (direction.transpose() * hessian * direction)[0, 0]
-    require(bent < curvature * length, "curvature_le is below the curvature found along the guessed direction")
+    bends = [_bends(matrix, u, curvature) for matrix, (_, u) in zip(hessians, guessed, strict=True)]
+    require(any(bends), "curvature_le is below the curvature found along the guessed direction")
     require(curvature + lip * radius < 0, "curvature_le + L R < 0 fails: the negative curvature may vanish on the ball")
     value = point.value()
     drift = eps * radius + (norm(hessian.entries()) + lip * radius) * radius * radius / 2
@@ -199,6 +241,11 @@ def _saddle(document: Document) -> str:
         f"<= {shown(real('claims.curvature_le'), up=True)} at the center and {shown(real('claims.F_ge'), up=False)} <= F "
         f"<= {shown(real('claims.F_le'), up=True)}"
     )
+
+
+def _bends(hessian: arb_mat, u: arb_mat, curvature: arb) -> bool:
+    """Say whether u.H u < curvature |u|^2."""
+    return (u.transpose() * hessian * u)[0, 0] < curvature * (u.transpose() * u)[0, 0]
 
 
 def guesses(hessian: arb_mat) -> tuple[arb_mat, arb_mat]:

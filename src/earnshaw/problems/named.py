@@ -1,0 +1,160 @@
+r"""Critical points that have a name: families of them, one for each k, that are given by a handful of numbers.
+
+The teacher is the k coordinate vectors. A family's coordinates are in groups, and its rows are families of neurons, one for
+each coordinate of a group, or single neurons (:mod:`earnshaw.symmetry.patterns`). Its numbers change smoothly with the
+sizes of the groups, which need not be integers for that: so a point of any size is reached from one known point by
+continuation. With c the number that a number tends to as k grows, the powers :math:`(x - c) \sim t^p` are extrapolated
+from two sizes to the next, and whoever asks corrects the guess by Newton's method, in doubles or in balls.
+
+========  ==========================================================  ===========  =======
+family    what it looks like                                          group        n
+========  ==========================================================  ===========  =======
+II        one neuron near minus its coordinate vector                 S_{k-1}      k
+I         all neurons but one near minus their coordinate vectors     S_{k-1}      k
+A         all neurons near minus their coordinate vectors             S_k          k
+B         II with its odd neuron split                                S_{k-1}      k + 1
+M:q       q neurons near minus theirs, one along their sum            S_{k-q} S_q  k + 1
+2B        two of B's pairs                                            S_{k-2} S_2  k + 2
+========  ==========================================================  ===========  =======
+
+II is Example 1 of Safran & Shamir; I and A are Arjevani & Field's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from earnshaw.errors import InputError
+
+Array = NDArray[np.float64]
+Rows = tuple[int | None, ...]
+# From sizes of groups, rows and numbers near a critical point to its numbers; InputError when there is none near.
+Corrector = Callable[[Sequence[float], Rows, Any], Any]
+RATIO, LEAST_STEP, NEAR = 1.3, 1e-3, 0.25
+LARGEST = 10**8
+
+
+@dataclass(frozen=True)
+class NamedFamily:
+    """A family of critical points.
+
+    Attributes
+    ----------
+    name : what it is called, M:4 for example.
+    rows : for each row the group that it is a family of, or None.
+    flipped : how many coordinates the last group has; None: there is only one group, of all of them.
+    least : the least k for which the family is known.
+    base, numbers : the sizes of the groups at one point, and its numbers in the order of the pattern.
+    limits : what the numbers tend to as k grows: 1, -1, or 0 for all that is none of these.
+    """
+
+    name: str
+    rows: Rows
+    flipped: int | None
+    least: int
+    base: tuple[int, ...]
+    numbers: tuple[float, ...]
+    limits: tuple[int, ...]
+
+    def sizes(self, k: int) -> tuple[int, ...]:
+        """Return the sizes of the groups for k teacher neurons."""
+        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not self.least <= k <= LARGEST:
+            raise InputError(f"k is {k}; family {self.name} is known for integers from {self.least} to {LARGEST}")
+        return (int(k),) if self.flipped is None else (int(k) - self.flipped, self.flipped)
+
+    def neurons(self, k: int) -> int:
+        """Return n, how many neurons the student has."""
+        sizes = self.sizes(k)
+        return sum(1 if row is None else sizes[row] for row in self.rows)
+
+    def follow(self, k: int, correct: Corrector) -> Any:
+        """Return the numbers for k, as `correct` has them, by continuation from the known point."""
+        begin, end = np.log(self.base), np.log(self.sizes(k))
+        limits = np.array(self.limits, dtype=np.float64)
+        found = correct(self.base, self.rows, np.array(self.numbers))
+        at, step = 0.0, math.log(RATIO) / max(float(np.abs(end - begin).max()), 1e-9)
+        known = [(at, _doubles(found))]
+        while at < 1.0:
+            step = min(step, 1.0 - at)
+            sizes = np.exp(begin + (at + step) * (end - begin)) if at + step < 1.0 else self.sizes(k)
+            guess = _extrapolated(known, limits, at + step)
+            room = np.abs(guess - limits) + 2.0 / sum(sizes) ** 2
+            try:
+                found = correct(tuple(float(size) for size in sizes), self.rows, guess)
+                missed = float(np.max(np.abs(_doubles(found) - guess) / room))
+            except InputError:
+                missed = math.inf
+            if missed > NEAR:  # another critical point, or none
+                step /= 2
+                if step < LEAST_STEP:
+                    raise InputError(f"family {self.name} is lost on the way to k = {k}; try another k")
+                continue
+            at = min(at + step, 1.0)
+            known = [*known[-1:], (at, _doubles(found))]
+            step *= 1.5 if missed < NEAR / 8 else 1.0
+        return found
+
+
+def _doubles(numbers: Any) -> Array:
+    return np.array([float(number) for number in numbers])
+
+
+def _extrapolated(known: list[tuple[float, Array]], limits: Array, at: float) -> Array:
+    """Return the numbers at `at`, each a power from its limit, by the last two places known."""
+    if len(known) < 2:
+        return known[0][1]
+    (first, old), (last, new) = known
+    old, new = old - limits, new - limits
+    ratio = np.where(old * new > 0, new / np.where(old == 0, 1.0, old), 1.0)
+    return limits + new * np.clip(ratio, 0.1, 10.0) ** ((at - last) / (last - first))
+
+
+_M = (
+    1.002881434,
+    -0.001540833752,
+    0.0540585674,
+    0.02154184639,
+    -0.7082719031,
+    0.1376699406,
+    -0.07016690451,
+    0.4052438204,
+)
+FIXED = {
+    "II": NamedFamily(
+        "II", (0, None), 1, 4, (9, 1), (1.004354823, -0.01581192581, 0.1823677558, 0.1260423608, -0.6990368175),
+        (1, 0, 0, 0, -1),
+    ),
+    "I": NamedFamily(
+        "I", (0, None), 1, 4, (9, 1), (-0.7745103399, 0.2178625868, -0.007876361661, 0.01940222927, 1.06456357),
+        (-1, 0, 0, 0, 1),
+    ),
+    "A": NamedFamily("A", (0,), None, 3, (10,), (-0.8003040345, 0.1984765225), (-1, 0)),
+    "B": NamedFamily(
+        "B", (0, None, None), 1, 5, (9, 1),
+        (0.9920290947, -0.01830990148, 0.1846383214, 0.09664207838, -0.1903053166, 0.057349347, -0.5307624795),
+        (1, 0, 0, 0, 0, 0, -1),
+    ),
+    "2B": NamedFamily(
+        "2B", (0, 1, 1), 2, 8, (13, 2),
+        (0.9955093091, -0.01527876741, 0.1274514791, 0.05419174895, -0.1546177164, -0.04307242292, 0.03915101314,
+         -0.6334463271, 0.1313849134),
+        (1, 0, 0, 0, 0, 0, 0, -1, 0),
+    ),
+}  # fmt: skip
+
+
+def named_family(name: str) -> NamedFamily:
+    """Return a family by its name: II, I, A, B, 2B, or M:q with q an integer."""
+    if name in FIXED:
+        return FIXED[name]
+    kind, _, number = name.partition(":")
+    if kind == "M" and number.isdecimal() and 2 <= int(number) <= LARGEST:
+        q = int(number)
+        return NamedFamily(f"M:{q}", (0, 1, None), q, q + 2, (16, 4), _M, (1, 0, 0, 0, -1, 0, 0, 0))
+    raise InputError(f"{name[:40]!r} is the name of no family; give {', '.join(FIXED)}, or M:q, such as M:4")
