@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         work_of,
     )
     from earnshaw.landscapes import landscape, stationary_points
+    from earnshaw.plots import plot
     from earnshaw.potentials import potential
     from earnshaw.problems import (
         ChargeLaw,
@@ -53,6 +54,7 @@ _HOMES = {
     "errors": "InputError",
     "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit load repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
+    "plots": "plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",

@@ -22,13 +22,14 @@ from earnshaw.proof.trusted import Rejected, blocks_claims, convexity, convnet, 
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
 from earnshaw.proof.verdict import check as run_checker
+from earnshaw.showing import Shown
 
 Number = Callable[[str], str]
 PATIENCE = 10.0  # seconds that a check may take before it must be asked for
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """The theorem of one certificate; where it was rejected or not checked, the words say that, and there is no LaTeX."""
 
     kind: str
@@ -39,6 +40,12 @@ class Explanation:
     def __str__(self) -> str:
         """Return the words."""
         return self.words
+
+    def _line(self) -> str:
+        return f"{self.kind}, {'not checked' if self.verified is None else 'verified' if self.verified else 'rejected'}"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {"in words": self.words}
 
 
 def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bool = False) -> Explanation:
