@@ -72,6 +72,7 @@ SIDEBAR = {
         "Certificates <certificates>",
         "Symmetry <symmetry>",
         "Families <families>",
+        "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",
         "charges",

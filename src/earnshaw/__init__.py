@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         families,
         families_met,
         fit,
+        grow,
         load,
         run_plan,
         sweep,
@@ -52,7 +53,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit load repair run_plan sweep verify work_of",
+    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit grow load repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",
