@@ -70,6 +70,7 @@ SIDEBAR = {
         "Landscape <landscape>",
         "Potentials <potentials>",
         "Certificates <certificates>",
+        "Absence <absence>",
         "Symmetry <symmetry>",
         "Families <families>",
         "More neurons <over-parameterised>",

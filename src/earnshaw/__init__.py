@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         problem_from_json,
         standard_teacher,
     )
-    from earnshaw.proof import Certificate, Proof, Verdict, check, explain, prove
+    from earnshaw.proof import Certificate, Proof, Verdict, absence, check, explain, prove
     from earnshaw.starts import start
     from earnshaw.symmetry import Family, canonical
 
@@ -59,7 +59,7 @@ _HOMES = {
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",
-    "proof": "Certificate Proof Verdict check explain prove",
+    "proof": "Certificate Proof Verdict absence check explain prove",
     "starts": "start",
     "symmetry": "Family canonical",
 }
