@@ -17,6 +17,7 @@ import adversaries_convexity
 import adversaries_convnet
 import adversaries_every_n
 import battery_absence
+import battery_every_k
 import battery_reading
 import battery_sums
 import edges
@@ -45,6 +46,7 @@ def everything(walks=3) -> dict[str, Case]:
     cases |= battery_sums.sums()
     cases |= battery_reading.files()
     cases |= battery_absence.absences()
+    cases |= battery_every_k.cases()
     return cases
 
 
@@ -62,16 +64,19 @@ RELU = (
     "every_n ",
 )
 CONVEXITY, CONVNET = ("sentence: convexity", "coarse: convexity", "convexity"), ("sentence: convnet", "convnet")
-ABSENCE = ("absence",)
+ABSENCE, EVERY_K = ("absence",), ("every_k ",)
 ELSEWHERE = {
     "relu.py": (*CONVEXITY, *CONVNET),
     "relu_claims.py": (*CONVEXITY, *CONVNET, *ABSENCE),
-    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE),
-    "convexity.py": (*RELU, *CONVNET, *ABSENCE),
-    "sums.py": (*RELU, *CONVNET, *ABSENCE),
-    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE),
+    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE, *EVERY_K),
+    "convexity.py": (*RELU, *CONVNET, *ABSENCE, *EVERY_K),
+    "sums.py": (*RELU, *CONVNET, *ABSENCE, *EVERY_K),
+    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE, *EVERY_K),
 }
-ONLY = dict.fromkeys(("absence.py", "cells.py", "exclusion.py"), ABSENCE)  # the cases that can reach these files
+ONLY = {  # the cases that can reach these files
+    **dict.fromkeys(("absence.py", "cells.py", "exclusion.py"), ABSENCE),
+    **dict.fromkeys(("models.py", "scaled.py", "every_k.py"), EVERY_K),
+}
 
 
 def concerning(file: str, cases: dict[str, Case]) -> dict[str, Case]:

@@ -24,6 +24,7 @@ def cases() -> dict[str, Case]:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
     found |= {"every_k cover": _cover, "every_k size": _size}
+    found |= {f"every_k hypothesis: {name}": _needed(*rest) for name, rest in HYPOTHESES.items()}
     for family in LEADING:
         bad, good = adversaries_every_k.everything(family)
         found |= {f"every_k good: {family}: {name}": verdict(data, True) for name, data in good.items()}
@@ -339,3 +340,35 @@ def _size(checker) -> bool:
     """What would cost too much is refused before any arithmetic."""
     data = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("A").document))
     return "would cost too much" in checker.check_bytes(data, 0.01)[2] and checker.check_bytes(data, 0.5)[0]
+
+
+# Each hypothesis about the tail, when it fails and nothing else does.
+ONE = arb_mat([[1]])
+HYPOTHESES = {
+    "a sign is 0": ("signs", lambda _: [("a < 0", arb(0))], "the sign a < 0 is not proved"),
+    "a sign is not known": ("signs", lambda _: [("a < 0", arb(1)), ("b > 0", arb(1, 2))], "the sign b > 0 is not proved"),
+    "Krawczyk's number is 1": ("krawczyk", lambda _: arb(1), "no zero is proved"),
+    "Krawczyk's number is not finite": ("krawczyk", lambda _: arb("nan"), "no zero is proved"),
+    "a part is 0": ("matrices", lambda _: [("first", ONE, ONE), ("second", 0 * ONE, ONE)], "the part second minus lambda_tail_ge"),
+    "a part is below lambda": ("matrices", lambda _: [("first", arb(0.04) * ONE, ONE)], "the part first minus lambda_tail_ge"),
+    "the value is low": ("value", lambda _: arb(0.05), "value_ge is not proved"),
+    "the value is high": ("value", lambda _: arb(0.3), "value_le is not proved"),
+    "the value is not known": ("value", lambda _: arb(0.15, 0.1), "is not proved"),
+    "only the last piece fails": ("krawczyk", lambda h: arb(h > 0.1565), "no zero is proved"),
+}  # fmt: skip
+
+
+def _needed(method, answer, reason) -> Case:
+    data = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("A").document))
+
+    def right(checker) -> bool:
+        tail = part(checker, "every_k").Tail
+        before = getattr(tail, method)
+        setattr(tail, method, lambda self, h: answer(h))
+        try:
+            accepted, _, text = checker.check_bytes(data)
+        finally:
+            setattr(tail, method, before)
+        return accepted is False and reason in text
+
+    return right

@@ -156,22 +156,22 @@ class Model:
 
     def asin(self) -> Model:
         """Return asin f = sum_j C(2j, j) 4^-j f^(2j+1)/(2j+1)."""
-        return self.series(1, lambda j: _middle(j) / (2 * j + 1))
+        return self.series(1, lambda j: _central(j) / (2 * j + 1))
 
     def xi(self) -> Model:
         """Return f (1 - f^2)^(1/2) - asin f, whose derivative in f is -2 f^2 (1 - f^2)^(-1/2)."""
-        return self.series(3, lambda j: -2 * _middle(j) / (2 * j + 3))
+        return self.series(3, lambda j: -2 * _central(j) / (2 * j + 3))
 
     def psi(self) -> Model:
         """Return f asin f + (1 - f^2)^(1/2) - 1, whose derivative in f is asin f."""
-        return self.series(2, lambda j: _middle(j) / ((2 * j + 1) * (2 * j + 2)))
+        return self.series(2, lambda j: _central(j) / ((2 * j + 1) * (2 * j + 2)))
 
     def chi(self) -> Model:
-        """Return asin(f) (1 - f^2)^(1/2) - f; its derivative -f asin(f) (1 - f^2)^(-1/2) has the series 1/((2j+1) middle_j)."""
-        return self.series(3, lambda j: -1 / (_middle(j) * (2 * j + 1) * (2 * j + 3)))
+        """Return asin(f) (1 - f^2)^(1/2) - f; its derivative -f asin(f) (1 - f^2)^(-1/2) has the series 1/((2j+1) central_j)."""
+        return self.series(3, lambda j: -1 / (_central(j) * (2 * j + 1) * (2 * j + 3)))
 
 
-def _middle(j: int) -> Fraction:
+def _central(j: int) -> Fraction:
     """Return C(2j, j)/4^j, the coefficients of (1 - x^2)^(-1/2)."""
     return Fraction(comb(2 * j, j), 4**j)
 
