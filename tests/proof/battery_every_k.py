@@ -23,12 +23,12 @@ def cases() -> dict[str, Case]:
     for family in LEADING:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
-    found |= {"every_k cover": _cover, "every_k size": _size}
+    found |= {"every_k cover": _cover, "every_k size": _size, "every_k limits": _limits}
     found |= {f"every_k hypothesis: {name}": _needed(*rest) for name, rest in HYPOTHESES.items()}
-    for family in LEADING:
-        bad, good = adversaries_every_k.everything(family)
-        found |= {f"every_k good: {family}: {name}": verdict(data, True) for name, data in good.items()}
-        found |= {f"every_k bad: {family}: {name}": verdict(data, False) for name, data in bad.items()}
+    bad, good = adversaries_every_k.everything("A")
+    good["II as it is"] = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("II").document))
+    found |= {f"every_k good: {name}": verdict(data, True) for name, data in good.items()}
+    found |= {f"every_k bad: {name}": verdict(data, False) for name, data in bad.items()}
     return found
 
 
@@ -340,6 +340,45 @@ def _size(checker) -> bool:
     """What would cost too much is refused before any arithmetic."""
     data = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("A").document))
     return "would cost too much" in checker.check_bytes(data, 0.01)[2] and checker.check_bytes(data, 0.5)[0]
+
+
+def _limits(checker) -> bool:
+    """The last document that is read, and the first that is not, of each size."""
+    parse = part(checker, "every_k").parse
+    document = dict(adversaries_every_k.short("A").document)
+    tail, curve, zero = document["tail"], document["curve"], (0.0).hex()
+
+    def said(**edits) -> str:
+        try:
+            parse(adversaries_every_k.Forger.sealed({**document, **edits}), 1e9)
+        except checker.Rejected as rejected:
+            return str(rejected)
+        return "read"
+
+    many = [(0.1 * i).hex() for i in range(4098)]
+    first = {**document["problem"], "first": 4}
+    return (
+        said() == "read"
+        and said(tail={**tail, "from": 1000}).startswith("center must hold one point")
+        and said(tail={**tail, "from": 1001}).startswith("tail.from must be an integer from 37 to 1000")
+        and said(tail={**tail, "from": 36}).startswith("tail.from must be")
+        and said(problem=first).startswith("center must hold one point for each k from 4")
+        and said(problem={**first, "first": 3}).startswith("problem.first must be an integer from 4 to 1000")
+        and said(problem={**first, "family": "II"}).startswith("problem.first must be an integer from 5 to 1000")
+        and said(tail={**tail, "order": 15}) == "read"
+        and said(tail={**tail, "order": 8}, curve=[[zero] * 8] * 2) == "read"
+        and said(tail={**tail, "order": 7}, curve=[[zero] * 7] * 2).startswith(
+            "tail.order must be an integer from 8 to 64"
+        )
+        and said(tail={**tail, "order": 65}).startswith("tail.order")
+        and said(tail={**tail, "order": 64}, curve=[[zero] * 64] * 2) == "read"
+        and said(curve=[[zero] * 27, curve[1]]).startswith("curve must be a list of 2 to 26 numbers")
+        and said(curve=[[zero] * 26, [zero] * 2]) == "read"
+        and said(curve=[[zero] * 26, [zero]]).startswith("curve must be a list of 2 to 26 numbers")
+        and said(curve=[*curve, curve[0]]).startswith("curve must be a list of 2 polynomials")
+        and said(tail={**tail, "ends": many[:-1]}) == "read"
+        and said(tail={**tail, "ends": many}).startswith("tail.ends must be a list of 2 to 4097 numbers")
+    )
 
 
 # Each hypothesis about the tail, when it fails and nothing else does.

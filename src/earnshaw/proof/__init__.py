@@ -18,7 +18,7 @@ from earnshaw.proof.claims import (
     PatternPoint,
     SaddleClaim,
 )
-from earnshaw.proof.every_k import prove_every_k
+from earnshaw.proof.every_k import Course, course, prove_every_k
 from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -26,7 +26,7 @@ from earnshaw.proof.splitting import Splitting, splitting, splitting_table
 from earnshaw.proof.verdict import Check, Proof, Verdict, check
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "explain", "prove"]
-__all__ += ["prove_every_k", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
+__all__ += ["Course", "course", "prove_every_k", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "EveryKClaim"]
 __all__ += ["MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]

@@ -8,19 +8,20 @@ tube around it. All of this is a guess; the trusted checker decides whether it p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import cos, inf, nextafter, pi, sqrt
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_mat
 
 from earnshaw.errors import InputError
 from earnshaw.problems.named import named_family
 from earnshaw.proof.blocks import _corrected as corrected
 from earnshaw.proof.blocks import _pair as pair
-from earnshaw.proof.certificate import build
+from earnshaw.proof.certificate import Certificate, build
 from earnshaw.proof.claims import EveryKClaim
 from earnshaw.proof.doubles import down, up
 from earnshaw.proof.trusted import Rejected, every_k
@@ -176,10 +177,61 @@ def _tail_bounds(tail: every_k.Tail, ends: list[float]) -> tuple[float, list[arb
         h = arb(begin).union(arb(end))
         values.append(tail.value(h))
         for name, form, square in tail.matrices(h):
-            loss = sqrt(sum(float(entry.rad()) ** 2 for entry in [*form.entries(), *square.entries()]))
             try:
-                root = np.linalg.inv(np.linalg.cholesky(floats(form) - 1.1 * loss * np.eye(form.nrows())))
+                least = min(least, _least(form, square))
             except np.linalg.LinAlgError:
                 raise Rejected(f"the part {name} is not positive definite for h in [{begin:.4g}, {end:.4g}]") from None
-            least = min(least, 1 / float(np.linalg.eigvalsh(root @ floats(square) @ root.T)[-1]))
     return least * (1 - BACKOFF), values
+
+
+def _least(form: arb_mat, square: arb_mat) -> float:
+    """Return about the largest l for which form - l square is positive definite for all matrices in these balls."""
+    loss = sqrt(sum(float(entry.rad()) ** 2 for entry in [*form.entries(), *square.entries()]))
+    root = np.linalg.inv(np.linalg.cholesky(floats(form) - 1.1 * loss * np.eye(form.nrows())))
+    return 1 / float(np.linalg.eigvalsh(root @ floats(square) @ root.T)[-1])
+
+
+@dataclass(frozen=True)
+class Course:
+    """A family along h = k^(-1/2), as a certificate has it: to look at, in doubles; only the four bounds are proved.
+
+    Attributes
+    ----------
+    family, first, start : the family, the first k of the claim and the first of the tail.
+    h, least, value : at each k of the head, then at the middle of each piece of the tail: the smallest eigenvalue and the
+        scaled loss, k F or F. The limit k to infinity is h = 0.
+    claim : what is proved.
+    """
+
+    family: str
+    first: int
+    start: int
+    h: np.ndarray
+    least: np.ndarray
+    value: np.ndarray
+    claim: EveryKClaim
+
+
+def course(certificate: Certificate) -> Course:
+    """Return how smallest eigenvalue and loss run along a certificate of kind every_k."""
+    try:
+        document = every_k.parse(certificate.to_text().encode(), inf)
+    except Rejected as rejected:
+        raise InputError(f"this is no certificate for every k: {rejected}") from None
+    rows, scale = list[tuple[float, float, float]](), FAMILIES[document.family].scale
+    with one_blas_thread(), working_precision(document.precision):
+        for k, center in enumerate(document.center, document.first):
+            site = every_k.point(document.family, k, [arb(high) + arb(low) for high, low in center])
+            blocks = [*site.hessians(), *site.extensions()]
+            least = min(float(np.linalg.eigvalsh(floats(block))[0]) for block in blocks)
+            rows.append((k**-0.5, least, float(site.value()) * k**scale))
+        tail = every_k.Tail(
+            document.family, document.curve, document.real("tail.tube"), document.order, document.ends[-1]
+        )
+        for begin, end in pairwise(document.ends[::-1]):
+            h = arb((begin + end) / 2)
+            least = min(_least(form, square) for _, form, square in tail.matrices(h))
+            rows.append((float(h), least, float(tail.value(h))))
+    claim = EveryKClaim(*(document.real(f"claims.{name}") for name in every_k.SHAPE["claims"]))
+    h, least, value = np.array(rows).T
+    return Course(document.family, document.first, document.start, h, least, value, claim)

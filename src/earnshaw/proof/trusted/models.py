@@ -50,9 +50,7 @@ class Model:
     __slots__ = ("low", "poly", "scope")
 
     def __init__(self, scope: Scope, low: int, poly: arb_poly) -> None:
-        zeros = 0
-        while zeros < poly.length() and poly[zeros].is_zero():
-            zeros += 1
+        zeros = next((place for place, entry in enumerate(poly.coeffs()) if not entry.is_zero()), 0)
         poly, low = poly.right_shift(zeros), low + zeros
         if poly.length() > scope.order:
             cut = scope.order - 1
