@@ -377,10 +377,30 @@ def _bad_minimum(problem: TwoLayer, teacher: Teacher, opened: list[Cells]) -> Pr
         n = len(middle)
         sizes = np.linalg.lstsq(weights[:, :n], weights[:, n:] @ teacher.lengths)[0]
         if (sizes > 0).all():
-            proof = prove(problem, (sizes[:, None] * middle) @ back)
+            proof = prove(problem, _descended(sizes[:, None] * middle, teacher) @ back)
             if proof.verdict is Verdict.PROVED_MINIMUM:
                 return proof
     return None
+
+
+def _descended(start: np.ndarray, teacher: Teacher) -> np.ndarray:
+    """Return where quasi-Newton descent leads from a network, in floats; F up to a constant and its gradient, times 2 pi."""
+    from scipy.optimize import minimize
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        w = flat.reshape(start.shape)
+        r = np.linalg.norm(w, axis=1)
+        u = (w / r[:, None])[:, :, None]
+        pairs = paired(u, teacher)
+        weights = np.concatenate([r, -teacher.lengths])
+        kernel = (pairs.sin + pairs.share * pairs.cos)[:, :, 0]
+        pull = (pairs.sin[:, :, :1] * u[:, None, :, 0] + pairs.share[:, :, :1] * pairs.rows[None, :, :, 0]) * weights[
+            :, None
+        ]
+        half = r @ kernel[:, : len(r)] @ r / 2
+        return float(half - r @ kernel[:, len(r) :] @ teacher.lengths), pull.sum(axis=1).ravel()
+
+    return minimize(loss, start.ravel(), jac=True, method="BFGS", options={"gtol": 1e-9}).x.reshape(start.shape)
 
 
 def _reason(problem: TwoLayer, left: int, radius: float) -> str:
