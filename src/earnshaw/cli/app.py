@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import animate, arena, demo, doctor, dynamics, fit, prove, reproduce, runs, sweep
+from earnshaw.cli import animate, arena, demo, doctor, draw, dynamics, fit, prove, reproduce, runs, sweep
 from earnshaw.cli.helping import Command, Group, option
 
 app = typer.Typer(
@@ -50,6 +50,7 @@ COMMANDS = (  # name, function, examples, group, one line
     ("prove", prove.prove, prove.PROVE_EXAMPLES, PROVE, "Prove that points are minima or saddles."),
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
     ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
+    ("draw", draw.draw, draw.EXAMPLES, SHOW, "Draw a minimum: weights, spectrum, a slice of the loss."),
     ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a sweep."),
     ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
     ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make the three animations of the README."),
