@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         families,
         families_met,
         fit,
+        grow,
         load,
         run_plan,
         sweep,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
         problem_from_json,
         standard_teacher,
     )
-    from earnshaw.proof import Certificate, Proof, Verdict, check, explain, prove
+    from earnshaw.proof import Certificate, Proof, Verdict, absence, check, explain, prove
     from earnshaw.starts import start
     from earnshaw.symmetry import Family, canonical
 
@@ -52,13 +53,13 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit load repair run_plan sweep verify work_of",
+    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit grow load repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",
-    "proof": "Certificate Proof Verdict check explain prove",
+    "proof": "Certificate Proof Verdict absence check explain prove",
     "starts": "start",
     "symmetry": "Family canonical",
 }

@@ -44,6 +44,7 @@ class Verdict(Enum):
     PROVED_MINIMUM = "proved: a spurious local minimum lies here"
     PROVED_SADDLE = "proved: a saddle point lies here"
     PROVED_CONVEX = "proved: the risk is strictly convex around here"
+    PROVED_ABSENT = "proved: there is no bad minimum"
     INCONCLUSIVE = "inconclusive: nothing is proved about this point"
 
 
