@@ -56,13 +56,13 @@ def seven(tmp_path_factory):
 def test_the_odd_neuron_of_seven_splits_into_family_b(seven):
     ladder, out = seven
     first, second = ladder.rungs
-    assert first.minima[0].family == "S_6"
+    assert first.minima[0].family == "II (S_6)"
     best = second.minima[0]
-    assert (best.family, best.verdict, best.stable) == ("S_6", "PROVED_MINIMUM", False)
+    assert (best.family, best.verdict, best.stable) == ("B (S_6)", "PROVED_MINIMUM", False)
     assert best.value == pytest.approx(0.022147, abs=1e-6)
     assert best.least == pytest.approx(0.00261, abs=1e-5)
     assert "split" in best.move
-    assert first.minima[best.parent[1]].family == "S_6"
+    assert first.minima[best.parent[1]].family == "II (S_6)"
     assert ladder.highest == 8
     assert second.tried == sum(second.fates.values())
     for name, text in ladder.files().items():

@@ -148,7 +148,7 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     (record,) = finished_records(swept).values()
     assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
     assert f"{record['families'][0]['objective']:.8f}" in words
-    assert "S_5" in record["families"][0]["label"]
+    assert record["families"][0]["label"] == "II (S_5)"
     assert words.count(record["families"][0]["label"]) == 2, "on the card and before the statement"
     assert words.index("1 of 1 stuck runs end in 1 proved minimum") < words.index("2 runs. Network"), "the headline"
     assert "1 of 2: 50.0% (1.3 to 98.7)" in words, "the count with its interval"

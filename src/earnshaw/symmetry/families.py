@@ -29,8 +29,9 @@ class FamilyRecord:
     objective : the loss at the representative.
     min_eigenvalue : the Hessian's smallest eigenvalue there (in R^(d+1) for a network of neurons); NaN if nobody computed it.
     name : what its neurons do, when they copy or average teacher neurons.
-    label : the group of permutations that fixes its point: ``S_17 x S_2``; None where nobody asked, for other networks than
-        those of two layers, and for a teacher without symmetry.
+    label : the group of permutations that fixes its point, after the letter of a family that has one: ``II (S_19)``,
+        ``S_17 x S_2``; None where nobody asked, for other networks than those of two layers, and for a teacher without
+        symmetry.
     """
 
     count: int
