@@ -3,8 +3,20 @@
 from earnshaw.plots import plot
 from earnshaw.plots.every_k import course_figure
 from earnshaw.plots.intervals import OURS, Curve, Proportion, bars
+from earnshaw.plots.plot import card_figures
 from earnshaw.plots.style import GLOBAL, SPURIOUS
 from earnshaw.plots.sweeps import example_figure, value_figure
 
-__all__ = ["GLOBAL", "OURS", "SPURIOUS", "Curve", "Proportion", "bars", "course_figure"]
-__all__ += ["example_figure", "plot", "value_figure"]
+__all__ = [
+    "GLOBAL",
+    "OURS",
+    "SPURIOUS",
+    "Curve",
+    "Proportion",
+    "bars",
+    "card_figures",
+    "course_figure",
+    "example_figure",
+    "plot",
+    "value_figure",
+]
