@@ -49,7 +49,18 @@ for notebook in (HERE.parent / "examples").glob("*.ipynb"):
 
 # The sidebar.
 NOTEBOOKS = [f"notebooks/{path.stem}" for path in sorted((HERE / "notebooks").glob("*.ipynb"))]
-API = ["problems", "landscapes", "potentials", "starts", "descent", "symmetry", "proof", "experiments", "numerics"]
+API = [
+    "problems",
+    "landscapes",
+    "potentials",
+    "starts",
+    "descent",
+    "symmetry",
+    "proof",
+    "experiments",
+    "plots",
+    "numerics",
+]
 SIDEBAR = {
     "Start": ["start", "The idea <idea>"],
     "Tutorials": ["find-and-prove", "own-teacher", "own-activation", "own-optimizer", "own-data"],
@@ -59,7 +70,10 @@ SIDEBAR = {
         "Landscape <landscape>",
         "Potentials <potentials>",
         "Certificates <certificates>",
+        "Absence <absence>",
         "Symmetry <symmetry>",
+        "Families <families>",
+        "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",
         "charges",

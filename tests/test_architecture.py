@@ -26,7 +26,7 @@ ORDER = (
     ("cli", "web"),
 )
 LEVEL = {package: level for level, line in enumerate(ORDER) for package in line}
-FREE = {"errors", "records", "threads"}  # small modules without imports of their own from the library
+FREE = {"errors", "records", "showing", "threads"}  # small modules without imports of their own from the library
 WITHOUT_JAX = {"problems", "store", "proof", *FREE}  # what proof may import
 
 

@@ -34,6 +34,8 @@ NOT_RUN = {
     r"python3 -m venv .*|\. \S*activate": "makes an environment for pip install, which is not run either",
     r"(.*/)?pip3? install .*": "needs an index of packages; tests/test_package.py installs the built wheel",
     r"earnshaw prove k15-n16\.npz .*": "needs the authors' published points; tests/proof proves them where they are at hand",
+    r"earnshaw (sweep|runs families) .*runs/families-.*": "takes half an hour; tests/experiments/test_met.py counts small sweeps",
+    r"earnshaw grow -k 11 .*": "takes a minute or more; tests/experiments/test_grow.py climbs it every night",
     r"earnshaw demo.*": "takes minutes; its parts are tested where they are",
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",
 }

@@ -16,6 +16,7 @@ import adversaries
 import adversaries_convexity
 import adversaries_convnet
 import adversaries_every_n
+import battery_absence
 import battery_reading
 import battery_sums
 import edges
@@ -43,6 +44,7 @@ def everything(walks=3) -> dict[str, Case]:
     cases |= battery_reading.readings()
     cases |= battery_sums.sums()
     cases |= battery_reading.files()
+    cases |= battery_absence.absences()
     return cases
 
 
@@ -60,18 +62,22 @@ RELU = (
     "every_n ",
 )
 CONVEXITY, CONVNET = ("sentence: convexity", "coarse: convexity", "convexity"), ("sentence: convnet", "convnet")
+ABSENCE = ("absence",)
 ELSEWHERE = {
     "relu.py": (*CONVEXITY, *CONVNET),
-    "relu_claims.py": (*CONVEXITY, *CONVNET),
-    "every_n.py": (*CONVEXITY, *CONVNET),
-    "convexity.py": (*RELU, *CONVNET),
-    "sums.py": (*RELU, *CONVNET),
-    "convnet.py": (*RELU, *CONVEXITY),
+    "relu_claims.py": (*CONVEXITY, *CONVNET, *ABSENCE),
+    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE),
+    "convexity.py": (*RELU, *CONVNET, *ABSENCE),
+    "sums.py": (*RELU, *CONVNET, *ABSENCE),
+    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE),
 }
+ONLY = dict.fromkeys(("absence.py", "cells.py", "exclusion.py"), ABSENCE)  # the cases that can reach these files
 
 
 def concerning(file: str, cases: dict[str, Case]) -> dict[str, Case]:
     """Leave out the cases that cannot reach a file of the checker."""
+    if file in ONLY:
+        return {name: case for name, case in cases.items() if name.startswith(ONLY[file])}
     return {name: case for name, case in cases.items() if not name.startswith(ELSEWHERE.get(file, ("nothing",)))}
 
 

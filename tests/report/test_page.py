@@ -146,7 +146,7 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     (record,) = finished_records(swept).values()
     assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
     assert f"{record['families'][0]['objective']:.8f}" in words
-    assert "S_5" in record["families"][0]["label"]
+    assert record["families"][0]["label"] == "II (S_5)"
     assert words.count(record["families"][0]["label"]) == 2, "in the table and before the statement"
     assert "proved minimum" in words
     assert "It is a strict local minimum" in words

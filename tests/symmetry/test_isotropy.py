@@ -3,14 +3,17 @@
 import itertools
 import math
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from earnshaw.errors import InputError
 from earnshaw.problems import Charges, TwoLayer
-from earnshaw.symmetry import Pattern, isotropy, label
+from earnshaw.symmetry import Pattern, isotropy, label, letters
+from earnshaw.symmetry.named import named
 
 
 def teacher(pattern):
@@ -159,6 +162,57 @@ def test_other_teachers_declare_fewer_symmetries_and_have_no_pattern():
     assert (found.name, found.placed) == ("S_2", None)
 
 
+FAMILIES = [
+    *(("II", k, f"II (S_{k - 1})") for k in range(6, 11)),
+    ("II", 20, "II (S_19)"),
+    ("I", 9, "I (S_8)"),
+    ("A", 7, "A (S_7)"),
+    ("B", 8, "B (S_7)"),
+    ("M:4", 15, "M:4 (S_11 x S_4)"),
+    ("M:11", 15, "M:11 (S_11 x S_4)"),
+    ("M:2", 19, "M:2 (S_17 x S_2)"),
+    ("2B", 12, "2B (S_10 x S_2)"),
+]
+
+
+@pytest.mark.parametrize(("family", "k", "expected"), FAMILIES, ids=[f"{row[0]}-{row[1]}" for row in FAMILIES])
+def test_a_known_family_has_its_letter_in_every_order_and_dimension(family, k, expected):
+    pattern, numbers = named(family, k)
+    rng = np.random.default_rng(k)
+    weights = np.column_stack([pattern.weights(numbers), np.zeros((pattern.neurons, 2))])
+    columns = rng.permutation(k + 2)
+    point = weights[rng.permutation(len(weights))][:, columns] + 1e-9 * rng.normal(size=weights.shape)
+    problem = TwoLayer(np.eye(k + 2)[:k][:, columns], students=len(weights))
+    assert label(problem, point) == expected
+    assert label(problem, point + 1e-4 * (weights[:, columns] != 0)) == expected.partition("(")[2].rstrip(")")
+    assert (
+        label(TwoLayer(2 * problem.teacher, students=len(weights)), 2 * point)
+        == "S_" + expected.partition("S_")[2][:-1]
+    )
+
+
+def test_points_of_the_type_of_a_known_family_are_not_it():
+    assert label(TwoLayer(np.eye(6)), np.eye(6)) == "S_6"  # the teacher itself is no member of A
+    pattern, numbers = named("II", 8)
+    other, _ = named("I", 8)
+    assert pattern == other
+    assert label(TwoLayer(np.eye(8)), -pattern.weights(numbers)) == "S_7"
+    assert label(TwoLayer(np.eye(8), activation="erf"), pattern.weights(numbers)) == "S_7"
+
+
+def test_a_family_that_continuation_loses_gives_no_letter(monkeypatch):
+    pattern, numbers = named("B", 9)
+    point = pattern.weights(numbers)
+
+    def lost(family, k):
+        raise InputError("lost")
+
+    monkeypatch.setattr("earnshaw.symmetry.letters.named", lost)
+    letters._weights.cache_clear()
+    assert label(TwoLayer(np.eye(9), students=10), point) == "S_8"
+    letters._weights.cache_clear()
+
+
 def test_labels_are_for_two_layers_and_teachers_with_symmetry():
     point = np.full((4, 4), 0.1) + np.diag([0.8, 0.8, 0.8, 0.7])
     assert label(TwoLayer(np.eye(4)), point) == "S_3"
@@ -185,6 +239,34 @@ def test_order_and_name_are_those_that_trying_everything_finds(seed, sizes, valu
         assert found.name == f"group of order {len(fixing)}"
     if found.placed is not None:
         assert_placed(found, point)
+
+
+# By file, how often each label occurs among the families.
+PUBLISHED = {
+    "k6-n6": {"II (S_5)": 1},
+    "k8-n9": {"B (S_7)": 1},
+    "k9-n9": {"II (S_8)": 1, "S_7 x S_2": 1},
+    "k10-n10": {"II (S_9)": 1, "S_8 x S_2": 1},
+    "k12-n12": {"II (S_11)": 1, "S_10 x S_2": 1, "S_9 x S_3": 1, "S_8 x S_4": 1, "S_7 x S_5": 1, "S_6 x S_6": 1},
+    "k15-n16": {
+        "B (S_14)": 1,
+        **{f"M:{q} (S_{max(q, 15 - q)} x S_{min(q, 15 - q)})": 1 for q in range(3, 9)},
+        "S_12 x S_3": 1,
+    },
+}
+
+
+def test_the_published_points_have_these_labels(published):
+    for name, points in published.items():
+        n, k = points.shape[1:]
+        assert Counter(label(TwoLayer(np.eye(k), students=n), point) for point in points) == PUBLISHED[name], name
+    problem = TwoLayer(np.eye(15), students=16)
+    saddles = [
+        label(problem, point)
+        for point in published["k15-n16"]
+        if (placed := isotropy(problem.symmetry, point).placed).pattern.spectrum(placed.numbers)[0][0] < 0
+    ]
+    assert saddles == ["M:3 (S_12 x S_3)"]  # the one that the authors could not verify
 
 
 def test_the_published_points_are_all_named_and_have_a_pattern(published):

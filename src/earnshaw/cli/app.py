@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import animate, arena, atlas, demo, doctor, dynamics, fit, prove, reproduce, runs, sweep
+from earnshaw.cli import (
+    absence,
+    animate,
+    arena,
+    atlas,
+    demo,
+    doctor,
+    dynamics,
+    fit,
+    grow,
+    prove,
+    reproduce,
+    runs,
+    sweep,
+)
 from earnshaw.cli.helping import Command, Group, option
 
 app = typer.Typer(
@@ -47,7 +61,9 @@ COMMANDS = (  # name, function, examples, group, one line
     ("arena", arena.arena, arena.EXAMPLES, FIND, "Let optimisers compete from the same starts."),
     ("fit", fit.fit, fit.EXAMPLES, FIND, "Fit a network to your own data."),
     ("dynamics", dynamics.dynamics, dynamics.EXAMPLES, FIND, "Let electrons move among protons, and draw it."),
+    ("grow", grow.grow, grow.EXAMPLES, FIND, "Look for bad minima with more neurons, rung by rung."),
     ("prove", prove.prove, prove.PROVE_EXAMPLES, PROVE, "Prove that points are minima or saddles."),
+    ("absence", absence.absence, absence.EXAMPLES, PROVE, "Prove that there is no bad minimum at all."),
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
     ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
     ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a sweep."),

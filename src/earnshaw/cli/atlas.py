@@ -91,10 +91,10 @@ def show(
             rows = []
             for index in chosen:
                 point = points[index]
-                numbers = (point.objective_ge, point.lambda_ge, point.enclosure_radius, point.unique_radius)
-                rows.append(
-                    [str(point.k), str(point.n), str(point.kind), *("" if x is None else f"{x:.6g}" for x in numbers)]
-                )
+                saddle = point.kind == "saddle"
+                bounds = ((point.objective_ge, False), (point.lambda_ge, saddle), (point.enclosure_radius, True))
+                texts = ["" if x is None else shown(x, up) for x, up in (*bounds, (point.unique_radius, False))]
+                rows.append([str(point.k), str(point.n), str(point.kind), *texts])
             limit = f"; as k grows, {LIMITS[name][0]}" if name in LIMITS else ""
             header = ["k", "n", "claimed", "loss >=", "smallest eigenvalue", "within", "no other within"]
             say(f"{bold(name)}, {len(points)} certificates{limit}", markup=True)
@@ -102,7 +102,7 @@ def show(
             say("")
         say(f"as their certificates say; to check them: earnshaw check {folder}")
     if figure is not None:
-        atlas_figure(atlas, figure)
+        atlas_figure(atlas, figure.with_suffix(""))
         note(f"drawn: {figure.with_suffix('.png')}")
 
 
@@ -135,5 +135,5 @@ def spectrum(
             f"{name}, k = {k}": (np.array([x.eigenvalue for x in lines]), np.array([x.multiplicity for x in lines]))
             for name, lines in found.items()
         }
-        spectrum_figure(curves, figure)
+        spectrum_figure(curves, figure.with_suffix(""))
         note(f"drawn: {figure.with_suffix('.png')}")

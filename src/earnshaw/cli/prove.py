@@ -39,6 +39,7 @@ PRECISION_HELP = "Bits of the ball arithmetic (default: 128; more for a family o
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
 EVERY_N_HELP = "Prove that more neurons do not remove the minimum: spurious minima for every n' >= n."
 LINES = ".jsonl"  # of files with one certificate a line
+FIGURE_HELP = "With --every-n: draw the loss around the first such minimum, as FILE.png and FILE.svg."
 CHECKED_HELP = "Check also what takes more than about ten seconds."
 Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
 
@@ -55,6 +56,7 @@ def prove(
     precision: Annotated[int | None, option(PRECISION_HELP, min=64, max=1024)] = None,
     workers: Annotated[int | None, option("Processes (default: one a core when that pays).")] = None,
     every_n: Annotated[bool, option(EVERY_N_HELP, "--every-n")] = False,
+    figure: Annotated[Path | None, option(FIGURE_HELP, "--figure", metavar="FILE")] = None,
     paper_chain: Annotated[bool, option(CHAIN_HELP, "--paper-chain")] = False,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
@@ -79,6 +81,8 @@ def prove(
         )
     if every_n and (filter_file is not None or paper_chain):
         raise InputError("--every-n is about points of ReLU networks; leave out --filter, --outputs and --paper-chain")
+    if figure is not None and not every_n:
+        raise InputError("--figure draws what --every-n proves; add --every-n")
     points = [target for source in sources or [] for target in targets(source)]
     if sources and not points:
         raise InputError(
@@ -124,6 +128,8 @@ def prove(
         say(f"{decided}; certificates in {bold(out_folder)}", markup=True)
     if undecided:
         fail(f"{undecided} of {len(proofs)} points are inconclusive; the reason says what would help")
+    if figure is not None:
+        _split_figure(points, proofs, figure)
     short = sum("every_n" not in proof.certificates for proof in proofs)
     if every_n and short:
         fail(
@@ -147,6 +153,18 @@ def _families(
     for family, k in asked:
         family.sizes(k)
     return [(family.name, k) for family, k in asked]
+
+
+def _split_figure(points: list[Target], proofs: list[Proof], path: Path) -> None:
+    """Draw the first point that is proved for every n; without one nothing is drawn, and the exit code says so."""
+    from earnshaw.experiments.splits import split_scene
+    from earnshaw.plots.ladders import split_figure
+    from earnshaw.problems import TwoLayer
+
+    for target, proof in zip(points, proofs, strict=True):
+        if "every_n" in proof.certificates and isinstance(target.problem, TwoLayer):
+            split_figure(split_scene(proof, target.problem), path)
+            return
 
 
 def _convnet(filter_file: Path, outputs_file: Path, precision: int | None) -> tuple[str, str, int, Proof]:

@@ -230,6 +230,7 @@ def export_run(
     out_file: Annotated[Path | None, option(FILE_HELP, "--out", metavar="FILE")] = None,
 ) -> None:
     """Write one row for each run: optimiser, sizes, run, outcome, family and its name, what is proved of that, and every number."""
+    from earnshaw.experiments import sweep_in
     from earnshaw.store import write_bytes
 
     if out_file is not None and form is None and out_file.suffix not in ENDINGS:
@@ -239,7 +240,7 @@ def export_run(
         need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
         if out_file is None:
             raise InputError("--format parquet writes a file; say which, for example --out runs.parquet")
-    table = _table(folder)
+    table = sweep_in(folder).whole().table()
     text = io.StringIO()
     if not parquet:
         writer = csv.writer(text, lineterminator="\n")
@@ -250,19 +251,6 @@ def export_run(
     else:
         write_bytes(out_file, _parquet(table) if parquet else text.getvalue().encode())
         note(f"{len(table['run'])} runs in {out_file}")
-
-
-def _table(folder: Path) -> dict[str, list[Any]]:
-    """Return the columns of all finished settings of a run folder, one under the other."""
-    from earnshaw.experiments import sweep_in
-
-    tables = [result.table() for result in sweep_in(folder).whole()]
-    columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
-    for table in tables:
-        blank = [None] * len(table["run"])
-        for name, column in columns.items():
-            column += table[name].tolist() if name in table else blank
-    return columns
 
 
 def _parquet(table: Mapping[str, list[Any]]) -> bytes:

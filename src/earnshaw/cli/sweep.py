@@ -133,7 +133,8 @@ def show(results: list[SweepResult]) -> None:
     from rich.table import Column
 
     sizes = [name for name in results[0].summary.sizes if name != "d"]
-    titles = ("spurious", "95%", "mean F", spelled("λmin", "lmin"), "families", "steps", "s")
+    named = any(family.label for result in results for family in result.summary.families[:1])
+    titles = ("spurious", "95%", "mean F", spelled("λmin", "lmin"), "families", *["most often"] * named, "steps", "s")
     columns = [Column(title, justify="right", no_wrap=True) for title in (*sizes, "runs", *titles)]
     rows = []
     for result in results:
@@ -144,7 +145,9 @@ def show(results: list[SweepResult]) -> None:
         row += [str(summary.runs), "-" if unknown else f"{summary.spurious_percent:.1f}%"]
         row += ["-" if unknown else "{:.1f}-{:.1f}".format(*summary.spurious_interval or ())]
         row += ["" if mean is None else f"{mean:.4f}" for mean in (summary.mean_objective, summary.mean_min_eigenvalue)]
-        row += [str(len(summary.families)), str(round(summary.steps / summary.runs)), f"{result.seconds:.1f}"]
+        often = summary.families[0].label or "" if summary.families else ""
+        row += [str(len(summary.families)), *[often] * named]
+        row += [str(round(summary.steps / summary.runs)), f"{result.seconds:.1f}"]
         rows.append([*row, ", ".join(others)])
     show_table([*columns, "other"], rows, pad_edge=False, header_style="bold")
 

@@ -110,6 +110,11 @@ class Trace:
     gradient_norm: Array
     weights: Array
 
+    def of(self, runs: NDArray[np.int64]) -> Trace:
+        """Return the moments of these runs."""
+        mine = np.isin(self.run, runs)
+        return Trace(**{name: array[mine] for name, array in vars(self).items()})
+
 
 class Ledger:
     """What is known of every lane of a batch, on the host: how far it has come, and once it is closed, how it ended.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -25,7 +26,9 @@ from earnshaw.problems import Data, unit_activation
 from earnshaw.problems.logistic import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
+from earnshaw.proof.trusted.balls import shown
 from earnshaw.records import pack, unpack
+from earnshaw.showing import Shown
 from earnshaw.starts.tensor import TensorStart
 from earnshaw.store import Arrays, npz_bytes, write_bytes
 
@@ -67,8 +70,8 @@ class Curve:
     gradient_norm: Array
 
 
-@dataclass(frozen=True)
-class Fit:
+@dataclass(frozen=True, repr=False)
+class Fit(Shown):
     """The fitted network and what is known of it."""
 
     plan: FitPlan
@@ -87,6 +90,17 @@ class Fit:
     proved: ConvexityClaim | None = None  #: what is proved of the risk around the end, as the checker has accepted it
     reason: str = ""  #: why nothing is proved
     certificate: str | None = None  #: the certificate of what is proved, as text
+
+    def _line(self) -> str:
+        what = f"{self.plan.neurons} neurons, {self.plan.activation}, {self.samples} samples"
+        proved = "" if self.proved is None else f", proved convex within {shown(self.proved.radius, up=False)}"
+        return f"{what}: risk {self.value:.6g}, {self.outcome.name}{proved}"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {name: value for name, value in self.to_json().items() if not isinstance(value, list)}
+
+    def _matrix(self) -> Array:
+        return self.weights
 
     @property
     def isolated(self) -> bool:

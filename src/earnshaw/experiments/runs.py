@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import Ledger, Outcome
+from earnshaw.descent import Ledger, Outcome, Trace
 from earnshaw.errors import InputError, need
 from earnshaw.problems import Problem, problem_from_json
+from earnshaw.showing import Shown
 from earnshaw.store import Arrays, canonical_json, read_npz, write_npz
 
 Array = NDArray[np.float64]
@@ -22,7 +23,7 @@ EXTRA = "extra_"  # before the names of a network's own arrays in a file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Runs:
+class Runs(Shown):
     """The results of a batch of runs; every array has one entry per run."""
 
     problem: Problem  #: what all runs were asked to learn
@@ -42,15 +43,24 @@ class Runs:
     last_weights: Array  #: the last iterate of the descent, from which the polish started
     #: what else a network keeps of each run, by name: the teachers of runs that have their own
     extra: Mapping[str, np.ndarray] = field(default_factory=dict)
+    trace: Trace | None = None  #: what was recorded on the way, where that was asked for; kept in a file of its own
 
     def __len__(self) -> int:
         """Return the number of runs."""
         return len(self.run)
 
-    def __repr__(self) -> str:
-        """Say what the runs are and how they ended."""
+    def _line(self) -> str:
         ended = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
-        return f"Runs({self.problem.name}: {len(self)} runs, {ended})"
+        return f"{self.problem.name}: {len(self)} runs, {ended}"
+
+    def _facts(self) -> Mapping[str, object]:
+        parts = {outcome: self.where(Outcome[outcome]) for outcome in self.outcomes}
+        ended = {
+            name: f"{len(part)} ({100 * len(part) / len(self):.1f}%), loss {part.value.min():.6g} to {part.value.max():.6g}"
+            for name, part in parts.items()
+        }
+        steps = f"{np.median(self.steps):.0f} (median)" if len(self) else "0"
+        return {"problem": repr(self.problem), **ended, "steps": steps, "traced": "yes" if self.trace else "no"}
 
     def __eq__(self, other: object) -> bool:
         """Runs are equal when their problem and every number are."""
@@ -64,8 +74,9 @@ class Runs:
         return hash((self.problem, self.run.tobytes(), self.outcome.tobytes()))
 
     def __getitem__(self, index: NDArray[np.bool_] | NDArray[np.int64] | slice) -> Runs:
-        """Return some of the runs."""
-        return Runs.of_arrays(self.problem, {name: array[index] for name, array in self.arrays().items()})
+        """Return some of the runs, with what was recorded of them."""
+        some = Runs.of_arrays(self.problem, {name: array[index] for name, array in self.arrays().items()})
+        return some if self.trace is None else dataclasses.replace(some, trace=self.trace.of(some.run))
 
     def where(self, *outcomes: Outcome) -> Runs:
         """Return the runs with one of these outcomes."""
@@ -92,7 +103,7 @@ class Runs:
     @classmethod
     def names(cls) -> list[str]:
         """Return the names of the arrays that every network has."""
-        return [entry.name for entry in dataclasses.fields(cls) if entry.name not in ("problem", "extra")]
+        return [entry.name for entry in dataclasses.fields(cls) if entry.name not in ("problem", "extra", "trace")]
 
     def arrays(self) -> Arrays:
         """Return all arrays by name, those of ``extra`` with their prefix."""
@@ -106,7 +117,8 @@ class Runs:
         if missing:
             raise InputError(f"these arrays hold no runs: {', '.join(missing)} is missing")
         extra = {name.removeprefix(EXTRA): array for name, array in arrays.items() if name.startswith(EXTRA)}
-        return cls(problem, **{name: arrays[name] for name in cls.names()}, extra=extra)
+        held: dict[str, Any] = {name: arrays[name] for name in cls.names()}
+        return cls(problem, **held, extra=extra)
 
     @classmethod
     def of_ledger(cls, problem: Problem, lanes: NDArray[np.int64], ledger: Ledger, **extra: np.ndarray) -> Runs:

@@ -97,7 +97,10 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
         return [
             dataclasses.replace(
-                family, min_eigenvalue=_smallest(runs, seed, family), label=label(problem, family.weights)
+                family,
+                min_eigenvalue=_smallest(runs, seed, family),
+                label=label(problem, family.weights),
+                problem=problem,
             )
             for family in found
         ]

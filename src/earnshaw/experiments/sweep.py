@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,27 +12,41 @@ from typing import Any
 
 import numpy as np
 
-from earnshaw.descent import Stop, Stopping
+from earnshaw.descent import Stop, Stopping, Trace
 from earnshaw.descent import optimizer as named_optimizer
-from earnshaw.errors import DamageWarning, InputError
+from earnshaw.errors import DamageWarning, InputError, need
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
 from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
 from earnshaw.problems import Problem, TwoLayer
+from earnshaw.showing import Shown
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
 from earnshaw.store import RunFolder, read_manifest, sealed_certificates
 from earnshaw.symmetry import Family, unpack
 
 
-@dataclass(frozen=True)
-class SweepResult(Done):
+@dataclass(frozen=True, repr=False)
+class SweepResult(Shown, Done):
     """One finished setting: its summary, the wall seconds it took without and for compilation, and its runs."""
 
     summary: Summary
-    functions: bool = field(default=False, repr=False, compare=False)
+    functions: bool = field(default=False, compare=False)
+
+    def _line(self) -> str:
+        summary = self.summary
+        ended = ", ".join(f"{count} {name}" for name, count in summary.outcomes.items())
+        return f"{self.name}, {summary.optimizer}: {summary.runs} runs, {ended}, {len(summary.families)} families"
+
+    def _facts(self) -> Mapping[str, object]:
+        summary = self.summary
+        ended = {name: count for name, count in summary.outcomes.items()}
+        kinds = [f"{family.count} runs, loss {family.objective:.8g}" for family in summary.families]
+        return {**summary.sizes, "network": summary.objective, "optimizer": summary.optimizer, **ended} | {
+            f"family {index}": words for index, words in enumerate(kinds)
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return the line that ``earnshaw sweep --json`` prints."""
@@ -43,9 +58,19 @@ class SweepResult(Done):
         return Runs.of_file(self.arrays, f"{self.files}.npz", self.functions)
 
     @cached_property
+    def trace(self) -> Trace | None:
+        """What was recorded of the runs on their way, where the sweep was asked for that."""
+        if isinstance(self.files, Path):
+            asked = RunFolder.open(self.files.parent).common["stopping"]["trace"]
+        else:
+            asked = "-trace" in self.files
+        return Trace(**self.part("-trace")) if asked else None
+
+    @cached_property
     def families(self) -> list[Family]:
         """The families of minima that are not (known to be) global, with their members and representatives."""
-        return unpack(self.summary.families, self.arrays)
+        own = ":" in self.summary.objective.partition("/")[2]  # a user's function loads only if that is allowed
+        return unpack(self.summary.families, self.arrays, None if own and not self.functions else self.runs.problem)
 
     def table(self) -> dict[str, np.ndarray]:
         """Return one row for each run, as columns: sizes, optimiser, run, outcome, family, its label, the verdict on it, and numbers.
@@ -77,6 +102,10 @@ class SweepResult(Done):
                 raise InputError(fault)
         return [row["verdict"] for row in (self.proofs or {}).get("families", [])]
 
+    def to_frame(self) -> Any:
+        """Return :meth:`table` as a pandas DataFrame."""
+        return need("pandas", extra="frame", purpose="to_frame").DataFrame(self.table())
+
     @property
     def proofs(self) -> Mapping[str, Any] | None:
         """What ``earnshaw sweep --prove`` found out about the families, None if nobody tried."""
@@ -89,13 +118,19 @@ class SweepResult(Done):
         return run.record(self.name, "-proofs") if run.proved(self.name) else None
 
 
-@dataclass(frozen=True)
-class Sweep:
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown):
     """What a folder of a sweep holds: its finished settings, in order; ``settings`` are the names of all."""
 
     folder: Path
     settings: tuple[str, ...]
     results: tuple[SweepResult, ...]
+
+    def _line(self) -> str:
+        return f"{self.folder}: {len(self)} of {len(self.settings)} settings finished"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {result.name: result._line() for result in self}
 
     def __len__(self) -> int:
         """Return the number of finished settings."""
@@ -120,6 +155,20 @@ class Sweep:
             names = ", ".join(missing)
             raise InputError(f"{self.folder} is not finished ({names} is missing); run the same sweep again to go on")
         return self
+
+    def table(self) -> dict[str, list[Any]]:
+        """Return the columns of all finished settings, one under the other; None where a setting has no such column."""
+        tables = [result.table() for result in self]
+        columns: dict[str, list[Any]] = {name: [] for table in tables for name in table}
+        for table in tables:
+            blank = [None] * len(table["run"])
+            for name, column in columns.items():
+                column += table[name].tolist() if name in table else blank
+        return columns
+
+    def to_frame(self) -> Any:
+        """Return :meth:`table`, one row for each run, as a pandas DataFrame."""
+        return need("pandas", extra="frame", purpose="to_frame").DataFrame(self.table())
 
     @property
     def runs(self) -> Runs:
@@ -172,6 +221,7 @@ def sweep(
     start: str | Path | np.ndarray | Start | None = None,
     stop: Stop | str = Stop.EARLY,
     max_steps: int = 200_000,
+    trace: int = 0,
     batch: int | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
@@ -188,6 +238,7 @@ def sweep(
     optimizer, start : names (see :func:`earnshaw.descent.optimizer` and :func:`earnshaw.starts.start`) or objects; an array
         ``(runs, *shape)`` is a start, too. The usual start of the problem when not given
     stop, max_steps : when a run ends: ``early`` once its fate is clear, ``paper`` when its gradient has vanished
+    trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : called with the share of the work done, and what was finished
@@ -205,7 +256,7 @@ def sweep(
     if batch is not None and not batch:
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
-    stopping = Stopping(rule=stop, max_steps=max_steps)  # type: ignore[arg-type]
+    stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
     plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
     (result,) = run_plan(plan, out, workers, progress)
-    return Runs.of_arrays(plan.settings[0].problem, result.arrays)
+    return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)

@@ -49,6 +49,9 @@ class Tolerances:
     family: float = 1e-6  #: two polished points closer than this, under a declared symmetry, are one
     copy: float = 1e-6  #: relative to the largest entry, a neuron this near a multiple of a sum of teacher's is one
     equal_entries: float = 1e-12  #: entries of a teacher closer than this are equal
+    equal_eigenvalues: float = (
+        1e-7  #: eigenvalues closer than this, relative to the largest, are one with a multiplicity
+    )
     leaves: int = 2000  #: how many candidates of a symmetry are tried before two points are called different
 
     # charges

@@ -20,7 +20,10 @@ DRAWN = 40  # sizes at which blocks are drawn
 
 
 def atlas_figure(atlas: Atlas, path: Path) -> None:
-    """Draw an atlas against k: the loss and the radii of all families, and of each the smallest eigenvalue of every block."""
+    """Draw an atlas against k: the loss and the radii of all families, and of each the smallest eigenvalue of every block.
+
+    Eigenvalues beyond 0.5, such as those that grow like k, are not in the picture.
+    """
     curves = {name: atlas.columns(name) for name, points in atlas.points.items() if any(point.kind for point in points)}
     rows = (len(curves) + 1) // 2
     with canvas(path, 10.0, 4.2 + 3.3 * rows) as figure:
@@ -50,7 +53,7 @@ def atlas_figure(atlas: Atlas, path: Path) -> None:
             axes.set(xlabel="k", ylabel="smallest eigenvalue", title=f"Family {name}: each block of the Hessian")
             least, most = (end(value for _, values in some.values() for value in values) for end in (min, max))
             axes.set_ylim(min(-0.01, 1.1 * least), min(0.5, 1.1 * most))
-            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(0.0, 0.96))
+            axes.legend(fontsize=8, loc="center right", bbox_to_anchor=(1.0, 0.52))
             _plain(axes)
 
 

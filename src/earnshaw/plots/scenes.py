@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, signed
 from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, Progress, canvas, common_style, unseen, write_movie
-from earnshaw.plots.sweeps import draw_matrix
+from earnshaw.plots.sweeps import draw_histogram, draw_paths, fates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from earnshaw.experiments.scenes import SplitScene, SweepScene
 
 SIZE = (7.6, 4.2)  # inches; 684 pixels wide
+LOWEST = 14  # eigenvalues that are shown beside a split neuron
 
 
 def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90, progress: Progress = unseen) -> None:
@@ -52,23 +53,12 @@ def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90,
 
 
 def _loss_curves(axes: Axes, scene: SweepScene, shown: np.ndarray, now: int) -> None:
-    from matplotlib.collections import LineCollection
-
     resting = scene.last <= now
-    for state, colour, marker in (
-        (~resting, "0.6", "."),
-        (resting & ~scene.spurious, GLOBAL, "o"),
-        (resting & scene.spurious, SPURIOUS, "D"),
-    ):
-        lanes = np.flatnonzero(state)
-        ends = np.minimum(scene.last[lanes], now)
-        some = lanes % max(1, len(scene.last) // 60) == 0
-        paths = [
-            np.column_stack([scene.steps[: end + 1], shown[: end + 1, lane]])
-            for lane, end in zip(lanes[some], ends[some], strict=True)
-        ]
-        axes.add_collection(LineCollection(paths, colors=colour, linewidths=0.7, alpha=0.7))
-        axes.plot(scene.steps[ends], shown[now, lanes], marker, color=colour, markersize=3.2, alpha=0.8)
+    for fate in fates(resting & scene.spurious, resting & ~scene.spurious)[::-1]:
+        lanes = np.flatnonzero(fate.mine)
+        ends = np.minimum(scene.last[lanes], now) + 1
+        paths = [np.column_stack([scene.steps[:end], shown[:end, lane]]) for lane, end in zip(lanes, ends, strict=True)]
+        draw_paths(axes, paths, fate)
     axes.set_yscale("log")
     axes.set(xlim=(0, 1.02 * scene.steps[-1]), ylim=(3.5e-4, 0.7), xlabel="step", ylabel="loss F")
     axes.set_title("each run: its loss, and where it comes to rest", fontsize=9, loc="left")
@@ -111,7 +101,7 @@ def _share(axes: Axes, resting: np.ndarray, spurious: np.ndarray, printed: float
 
 
 def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Progress = unseen) -> None:
-    """Show a minimum of 6 neurons, the plane turning to the direction that a seventh opens, and the way out."""
+    """Show a minimum of n neurons, the plane turning to the direction that one more opens, and the way out."""
     from matplotlib.figure import Figure
 
     acts = _acts(scene, frames)
@@ -134,7 +124,7 @@ def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Prog
                 plane.plot(*trail[-1], "o", color="black", markersize=7)
             else:
                 plane.plot(0, 0, "o", color="black", markersize=7)
-            _eigenvalues(spectrum, scene.after if added else scene.before, 7 if added else 6)
+            _eigenvalues(spectrum, scene, added)
             first = len(scene.stays.steps) - 1 if added else moment
             _two_losses(losses, scene, first, moment if run is scene.leaves else -1)
             title.set_text(words)
@@ -146,9 +136,11 @@ def _acts(scene: SplitScene, frames: int) -> list[tuple[str, int, Any, int]]:
     """Return for each frame the words, the map, the run that is shown, and its moment."""
     first = second = frames // 4
     rest = len(scene.stays.steps) - 1
-    stays = "6 neurons, a proved minimum: descent after a push comes back"
+    n = scene.neurons
+    stays = f"{n} neurons, a minimum: descent after a push comes back"
     opens = "One neuron is split in two, the loss stays: a direction opens that goes down"
-    leaves = "7 neurons, a saddle: descent leaves, and finds the teacher"
+    found = "finds the teacher" if scene.leaves.losses[-1] < 1e-3 * scene.loss else "goes further down"
+    leaves = f"{n + 1} neurons, a saddle: descent leaves, and {found}"
     acts: list[tuple[str, int, Any, int]] = []
     acts += [(stays, 0, scene.stays, int(rest * (i / (first - 1)) ** 2)) for i in range(first)]
     views = np.linspace(0, len(scene.maps) - 1, second + 1)[1:].astype(int)
@@ -159,41 +151,40 @@ def _acts(scene: SplitScene, frames: int) -> list[tuple[str, int, Any, int]]:
 
 def _loss_map(axes: Axes, scene: SplitScene, view: int) -> None:
     """Draw the loss on the plane: blue below the loss at the centre, orange above it."""
-    below = np.array([-1e-9, 0.002, 0.006, 0.011, 0.016, 0.0205, 0.0235])
-    above = scene.loss + np.array([0.0008, 0.0025, 0.006, 0.012, 0.025, 0.05, 0.1, 10.0])
-    colours = ["#08519c", "#2b7bba", "#5ba3cf", "#8fc2de", "#bdd7ec", "#dbe9f6", "#eff5fb"]
-    colours += ["#fff7ec", "#fdebd0", "#fddcae", "#fdc68a", "#fcab63", "#f58f41", "#e5721f", "#c9560b"]
-    levels = np.concatenate([below, [scene.loss], above])
-    axes.contourf(scene.across, scene.along, scene.maps[view], levels, colors=colours)
-    axes.contour(scene.across, scene.along, scene.maps[view], [scene.loss], colors="0.35", linewidths=0.8)
+    draw_map(axes, scene.across, scene.along, scene.maps[view], scene.loss, scene.maps)
     last = view == len(scene.maps) - 1
     axes.set(xlabel="along the way to where descent ends")
     axes.set_ylabel("along the softest direction" if view == 0 else "the two halves part" if last else "turning ...")
-    curvature = f"{scene.curvatures[view]:+.4f}".replace("-", "\N{MINUS SIGN}")
+    curvature = signed(scene.curvatures[view], 4, plus=True)
     words = f"loss on a plane; blue: below F = {scene.loss:.4f}\ncurvature along the vertical axis: {curvature}"
     axes.set_title(words, fontsize=9, loc="left")
-    axes.grid(visible=False)
     if last:
-        end = scene.leaves.places[-1]
-        axes.plot(*end, "*", color="#F0E442", markeredgecolor="black", markersize=14, zorder=4)
-        look: dict[str, Any] = {"textcoords": "offset points", "color": "white", "fontsize": 9, "ha": "center"}
-        axes.annotate("teacher, F = 0", end, (-10, 11), **look)
-    axes.set_xticks([-0.5, 0.0, 0.5, 1.0, 1.5])
-    axes.set(xlim=scene.across[[0, -1]], ylim=scene.along[[0, -1]])
+        end = scene.leaves.losses[-1]
+        mark(axes, scene.leaves.places[-1], "teacher, F = 0" if end < 1e-3 * scene.loss else f"F = {end:.4f}")
 
 
-def _eigenvalues(axes: Axes, values: np.ndarray, neurons: int) -> None:
-    """Draw the lowest eigenvalues of the Hessian, negative ones as diamonds."""
-    some = values[:14]
-    places = np.arange(1, len(some) + 1)
-    for low, colour, marker in ((True, SPURIOUS, "D"), (False, GLOBAL, "o")):
-        mine = (some < -1e-9) == low
-        axes.plot(places[mine], some[mine], marker, color=colour, markersize=4)
-        axes.vlines(places[mine], 0, some[mine], color=colour, linewidth=1.5)
-    axes.axhline(0, color="0.3", linewidth=0.8)
-    axes.set(ylim=(-0.27, 0.17), xlim=(0.3, 14.7), xticks=[1, 5, 10])
-    lowest = f"{values[0]:+.4f}".replace("-", "\N{MINUS SIGN}")
-    axes.set_title(f"{neurons} neurons: lowest eigenvalues of\nthe Hessian, smallest {lowest}", fontsize=9, loc="left")
+def split_panels(axes: Axes, scene: SplitScene, neuron: int) -> None:
+    """Draw the plane that a split neuron opens, and the way out."""
+    _loss_map(axes, scene, len(scene.maps) - 1)
+    axes.plot(*scene.leaves.places.T, color="black", linewidth=1.5)
+    axes.plot(0, 0, "o", color="black", markersize=7)
+    fate = "a saddle" if scene.after[0] < -1e-9 else "still no way down"
+    words = f"Neuron {neuron + 1} split in two: {fate} (blue: lower);\nsmallest eigenvalue {signed(scene.after[0], 4)}"
+    axes.set_title(words, fontsize=10, loc="left")
+
+
+def _eigenvalues(axes: Axes, scene: SplitScene, added: bool) -> None:
+    """Draw the lowest eigenvalues of the Hessian, before or after the split, on one scale."""
+    from earnshaw.experiments.views import Spectrum
+
+    shown = np.concatenate([scene.before[:LOWEST], scene.after[:LOWEST]])
+    values = scene.after if added else scene.before
+    draw_spectrum(axes, Spectrum(values), lowest=LOWEST)
+    room = 0.12 * float(np.ptp(shown))
+    axes.set(ylim=(shown.min() - room, shown.max() + room), xlim=(0.3, LOWEST + 0.7), xticks=[1, 5, 10])
+    axes.set(xlabel="", ylabel="")
+    words = f"{scene.neurons + added} neurons: lowest eigenvalues of\nthe Hessian, smallest {signed(values[0], 4, plus=True)}"
+    axes.set_title(words, fontsize=9, loc="left")
 
 
 def _two_losses(axes: Axes, scene: SplitScene, first: int, second: int) -> None:
@@ -202,9 +193,11 @@ def _two_losses(axes: Axes, scene: SplitScene, first: int, second: int) -> None:
     axes.plot(stays.steps[: first + 1], stays.losses[: first + 1], color=GLOBAL, linewidth=1.8)
     if second >= 0:
         axes.plot(leaves.steps[: second + 1], leaves.losses[: second + 1], color=SPURIOUS, linewidth=1.8)
-        axes.text(0.5 * stays.steps[-1], 0.003, "7 neurons", color=SPURIOUS, fontsize=9)
-    axes.text(0.98 * stays.steps[-1], 0.0265, "6 neurons", color=GLOBAL, fontsize=9, ha="right")
-    axes.set(xlim=(0, stays.steps[-1]), ylim=(-0.0008, 0.031), xlabel="step of gradient descent")
+        axes.text(0.5 * stays.steps[-1], 0.1 * scene.loss, f"{scene.neurons + 1} neurons", color=SPURIOUS, fontsize=9)
+    words = f"{scene.neurons} neurons"
+    axes.text(0.98 * stays.steps[-1], 1.05 * scene.loss, words, color=GLOBAL, fontsize=9, ha="right")
+    top = 1.05 * max(float(stays.losses.max()), 1.15 * scene.loss)
+    axes.set(xlim=(0, stays.steps[-1]), ylim=(-0.03 * top, top), xlabel="step of gradient descent")
     axes.set_title("loss F", fontsize=9, loc="left")
 
 
@@ -223,38 +216,23 @@ def overview_figure(sweep: SweepScene, printed: float, minimum: ProvedMinimum, s
     with canvas(path, width=11.0, height=3.9) as figure:
         first, second, third = figure.subplots(1, 3, width_ratios=(1.05, 1, 1.05))
         _histogram(first, sweep, printed)
-        _matrix(figure, second, minimum)
-        _loss_map(third, split, len(split.maps) - 1)
-        third.plot(*split.leaves.places.T, color="black", linewidth=1.5)
-        third.plot(0, 0, "o", color="black", markersize=7)
+        _matrix(second, minimum)
+        split_panels(third, split, 0)
         words = "3. Understood: one neuron split in two\nmakes it a saddle (blue: lower)"
         third.set_title(words, fontsize=10, loc="left")
 
 
 def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
-    last = np.clip(sweep.values[-1], 4e-4, None)
-    edges = np.geomspace(4e-4, 0.1, 34).tolist()
-    runs = len(last)
-    percent = 100 * sweep.spurious.mean()
-    for mine, colour, hatch, label in (
-        (~sweep.spurious, GLOBAL, "", f"the teacher (F < 0.001): {100 - percent:.1f}%"),
-        (sweep.spurious, SPURIOUS, "///", f"spurious minima: {percent:.1f}%"),
-    ):
-        weights = np.full(int(mine.sum()), 100 / runs)
-        style: dict[str, Any] = {"color": colour, "alpha": 0.85, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
-        axes.hist(last[mine], edges, weights=weights, label=label, **style)
+    draw_histogram(axes, sweep.values[-1], fates(sweep.spurious, ~sweep.spurious))
     axes.plot([], [], "D", color=PAPER_COLOUR, markersize=4, label=f"spurious, in the paper: {printed:g}%")
-    axes.set_xscale("log")
-    axes.set(xlabel="loss F at the end of a run", ylabel="runs (%)", ylim=(0, 50))
-    words = f"1. Found: where {runs} runs of gradient\ndescent end, k = n = {sweep.size}"
+    words = f"1. Found: where {len(sweep.spurious)} runs of gradient\ndescent end, k = n = {sweep.size}"
     axes.set_title(words, fontsize=10, loc="left")
     axes.legend(loc="upper right", fontsize=9)
 
 
-def _matrix(figure: Figure, axes: Axes, minimum: ProvedMinimum) -> None:
-    weights = minimum.weights[np.argsort(np.abs(minimum.weights).argmax(1))]
-    texts = {at: f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for at, value in np.ndenumerate(weights)}
-    draw_matrix(figure, axes, weights, texts)
+def _matrix(axes: Axes, minimum: ProvedMinimum) -> None:
+    weights = minimum.weights
+    draw_matrix(axes, weights)
     axes.set(xlabel="coordinate (teacher neurons are unit vectors)")
     loss, curvature = down(minimum.loss_ge), down(minimum.eigenvalue_ge)
     words = f"2. Proved (k = n = {len(weights)}): loss at least {loss},\ncurvature at least {curvature}, alone within {down(minimum.alone_within)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,17 +45,34 @@ def common_style() -> AbstractContextManager[None]:
 
 
 @contextmanager
-def canvas(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[Figure]:
+def on(axes: Axes | None, width: float = 6.4, height: float = 4.0) -> Iterator[Axes]:
+    """Yield the axes given, or those of a new figure of pyplot, which a notebook shows, to be drawn on in the common style."""
+    with common_style():
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+        yield axes
+
+
+_METADATA: dict[str, dict[str, None] | None] = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+KINDS = tuple(_METADATA)
+
+
+@contextmanager
+def canvas(
+    path: Path, width: float = 7.0, height: float = 4.2, kinds: Sequence[str] = ("png", "svg")
+) -> Iterator[Figure]:
     """Yield a figure without axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all."""
     from matplotlib.figure import Figure as NewFigure
 
     with common_style():
         new = NewFigure(figsize=(width, height), layout="constrained")
         yield new
-        for kind, metadata in (("png", None), ("svg", {"Date": None})):
+        for kind in kinds:
             buffer = io.BytesIO()
-            new.savefig(buffer, format=kind, dpi=160, metadata=metadata)
-            write_bytes(path.with_suffix(f".{kind}"), buffer.getvalue())
+            new.savefig(buffer, format=kind, dpi=160, metadata=_METADATA[kind])
+            write_bytes(path.with_name(f"{path.name}.{kind}"), buffer.getvalue())
 
 
 @contextmanager

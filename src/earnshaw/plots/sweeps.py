@@ -1,51 +1,110 @@
-"""Figures of sweeps: at which values runs end, a minimum's weights, and who wins the arena."""
+"""Figures of sweeps: at which losses runs end, and how they get there; a minimum's weights; who wins the arena."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from earnshaw.plots.intervals import Proportion, bars, dots
-from earnshaw.plots.style import figure
+from earnshaw.plots.points import draw_matrix
+from earnshaw.plots.style import GLOBAL, SPURIOUS, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+
+    from earnshaw.experiments.runs import Runs
+
+FAINTEST = 1e-6  # of the largest loss; smaller ones are in the first bar
+BARS = 34
+
+
+class Fate(NamedTuple):
+    """Which runs share a fate, and how they look."""
+
+    label: str
+    mine: np.ndarray  # (runs,) whether a run has it
+    colour: str
+    hatch: str = ""
+    marker: str = "o"
+
+
+def fates(spurious: np.ndarray, found: np.ndarray) -> list[Fate]:
+    """Return the fates of runs that found the global minimum, that ended at other minima, and of the rest."""
+    return [
+        Fate("the global minimum", found, GLOBAL),
+        Fate("other minima", spurious, SPURIOUS, "///", "D"),
+        Fate("neither", ~spurious & ~found, "0.6", "", "."),
+    ]
+
+
+def fates_of(runs: Runs) -> list[Fate]:
+    """Return the fates of runs; those at minima that cannot be called spurious are at other minima, too."""
+    from earnshaw.descent import Outcome
+
+    at_minima = np.isin(runs.outcome, [Outcome.SPURIOUS.code, Outcome.CONVERGED.code])
+    return fates(at_minima, runs.outcome == Outcome.GLOBAL.code)
+
+
+def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> None:
+    """Draw at which losses runs end, in percent of all, one colour a fate; logarithmic where losses are positive."""
+    top = float(values.max())
+    log = top > 0 and float(values.min()) >= 0
+    if log:
+        positive = values[values > 0]
+        low = max(float(positive.min()), FAINTEST * top)
+        edges = np.geomspace(0.9 * low, 1.1 * top, BARS)
+        if values.min() < low:
+            axes.text(0.01, 0.98, f"first bar: up to {low:.0e}", transform=axes.transAxes, va="top", fontsize=8)
+        shown = np.clip(values, low, None)
+        axes.set_xscale("log")
+    else:
+        room = 0.02 * (top - float(values.min())) or 1e-3
+        edges, shown = np.linspace(values.min() - room, top + room, BARS), values
+    for fate in groups:
+        if not fate.mine.any():
+            continue
+        share = np.full(int(fate.mine.sum()), 100 / len(values))
+        label = f"{fate.label}: {share.sum():.1f}%"
+        look: dict[str, Any] = {"color": fate.colour, "alpha": 0.85, "hatch": fate.hatch, "edgecolor": "white"}
+        axes.hist(shown[fate.mine], edges.tolist(), weights=share, label=label, linewidth=0, **look)
+    axes.set(xlabel="loss F at the end of a run", ylabel="runs (%)")
+
+
+def draw_paths(axes: Axes, paths: Sequence[np.ndarray], fate: Fate) -> None:
+    """Draw the losses of runs of one fate, each (moments, 2) of steps and losses, and the ends; of many some as lines."""
+    from matplotlib.collections import LineCollection
+
+    some = paths[:: max(1, len(paths) // 60)]
+    axes.add_collection(LineCollection(some, colors=fate.colour, linewidths=0.7, alpha=0.7))
+    ends = np.array([path[-1] for path in paths]).reshape(-1, 2)
+    axes.plot(*ends.T, fate.marker, color=fate.colour, markersize=3.2, alpha=0.8, label=fate.label)
+
+
+def draw_values(axes: Axes, curves: Mapping[str, np.ndarray], above: bool = True) -> None:
+    """Draw, for each setting, the share of runs that end below a given loss; ``above`` if some stop before they are there."""
+    top = max(float(values.max()) for values in curves.values()) or 1.0
+    styles = ("-", "--", "-.", ":")
+    for index, (label, values) in enumerate(curves.items()):
+        ordered = np.sort(values)
+        share = 100 * np.arange(1, len(ordered) + 1) / len(ordered)
+        x = np.concatenate([[min(0.0, ordered[0])], ordered, [1.05 * top]])
+        y = np.concatenate([[0.0], share, [100.0]])
+        axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
+    least = min(0.0, *(float(values.min()) for values in curves.values()))
+    stops = "\n(a run that is sure to reach the global minimum stops above it)" * above
+    axes.set_xlabel(f"loss at the end of the run{stops}")
+    axes.set(ylabel="runs that end at or below (%)", xlim=(least - 0.01 * top, 1.05 * top), ylim=(0, 102))
+    axes.legend(loc="lower right", fontsize=9)
 
 
 def value_figure(curves: Mapping[str, np.ndarray], path: Path, above: bool = True) -> None:
-    """Draw, for each setting, the share of runs that end below a given loss; ``above`` if some stop before they are there."""
+    """Write the figure of :func:`draw_values`."""
     with figure(path) as (_, axes):
-        top = max(float(values.max()) for values in curves.values()) or 1.0
-        styles = ("-", "--", "-.", ":")
-        for index, (label, values) in enumerate(curves.items()):
-            ordered = np.sort(values)
-            share = 100 * np.arange(1, len(ordered) + 1) / len(ordered)
-            x = np.concatenate([[0.0], ordered, [1.05 * top]])
-            y = np.concatenate([[0.0], share, [100.0]])
-            axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
-        stops = " (a run that is sure to reach the global minimum stops above it)" * above
-        axes.set_xlabel(f"loss at the end of the run{stops}")
-        axes.set(ylabel="runs that end at or below (%)", xlim=(-0.01 * top, 1.05 * top), ylim=(0, 102))
+        draw_values(axes, curves, above)
         axes.set_title("Where runs end")
-        axes.legend(loc="lower right", fontsize=9)
-
-
-def draw_matrix(canvas: Figure, axes: Axes, weights: np.ndarray, texts: Mapping[tuple[int, int], str]) -> None:
-    """Draw weights, neurons as rows, as colours with the given texts, by row and column."""
-    limit = float(np.abs(weights).max())
-    image = axes.imshow(weights, cmap="RdBu_r", vmin=-limit, vmax=limit, aspect="auto")
-    for (row, column), text in texts.items():
-        colour = "white" if abs(weights[row, column]) > 0.55 * limit else "black"
-        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=colour)
-    axes.grid(visible=False)
-    axes.set_yticks(range(len(weights)), [str(neuron) for neuron in range(1, len(weights) + 1)])
-    axes.set_xticks(range(weights.shape[1]), [str(coordinate) for coordinate in range(1, weights.shape[1] + 1)])
-    axes.set(ylabel="student neuron")
-    canvas.colorbar(image, ax=axes, shrink=0.85, label="weight")
 
 
 def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: Path) -> None:
@@ -53,8 +112,8 @@ def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: 
     n, d = polished.shape
     ours, theirs = ({at: f"{value:.4f}" for at, value in np.ndenumerate(w)} for w in (polished, printed))
     texts = {at: ours[at] if ours[at] == theirs[at] else f"{ours[at]}\n({theirs[at]})" for at in ours}
-    with figure(path, width=1.2 + 0.75 * d, height=1.2 + 0.5 * n) as (canvas, axes):
-        draw_matrix(canvas, axes, polished, texts)
+    with figure(path, width=1.2 + 0.75 * d, height=1.2 + 0.5 * n) as (_, axes):
+        draw_matrix(axes, polished, texts)
         note = "" if texts == ours else " (in brackets: printed, where it differs)"
         axes.set(xlabel="coordinate" + note, title=title)
 

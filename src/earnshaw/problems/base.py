@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from earnshaw.errors import InputError
 from earnshaw.problems.activations import recorded_activation
 from earnshaw.records import decode, fields_of
+from earnshaw.showing import Shown, sized
 
 Array = NDArray[np.float64]
 Classes = NDArray[np.int64]
@@ -39,7 +40,7 @@ def classes(values: ArrayLike) -> Classes:
     return np.unique(np.asarray(values), return_inverse=True)[1].astype(np.int64)
 
 
-class Problem:
+class Problem(Shown):
     """What a student is asked to learn. Subclasses are frozen dataclasses that name their network.
 
     A record's ``objective`` is ``NETWORK/DETAIL``; :func:`problem_from_json` finds the reader by the network.
@@ -95,6 +96,23 @@ class Problem:
     def unprovable(self) -> str | None:
         """Why nothing can be proved about points of this problem, as the end of a sentence; None where proofs exist."""
         return f"there are no proofs for the network {self.network}"
+
+    def _line(self) -> str:
+        return f"{sized(self.sizes)}, {self.detail}"
+
+    def _facts(self) -> Mapping[str, object]:
+        provable = "no: " + self.unprovable if self.unprovable else "yes"
+        least = "0" if self.is_realisable else "not known"
+        return {
+            "network": self.network,
+            **self.sizes,
+            "activation": self.detail,
+            "least loss": least,
+            "provable": provable,
+        }
+
+    def _matrix(self) -> Any:
+        return self.anchors if len(self.anchors) else None
 
     def to_json(self) -> dict[str, Any]:
         """Return the exact JSON form, from which nothing is missing and in which nothing is rounded."""

@@ -50,7 +50,7 @@ class ChargeLaw:
         return self.name not in ("coulomb", "yukawa")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Charges(Problem):
     r"""Electrons of charge :math:`-a_i` at theta_i, which move, and protons of charge b_j at w_j, which do not, with the energy
 

@@ -45,7 +45,7 @@ class Convolutional(Problem):
         return {"p": self.filter_size, "k": self.patches, "ratio": self.ratio}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConvNet(Convolutional):
     r"""Learn :math:`y = \sum_{i=1}^k a^*_i\,[Z_i\cdot w^*]_+` from k independent patches :math:`Z_i \sim N(0, I_p)`.
 
@@ -119,7 +119,7 @@ class ConvNet(Convolutional):
         return problem
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class RandomConvNets(Convolutional):
     r"""A new random :class:`ConvNet` for every run: unit filters and unit output weights whose sum is :math:`S = \text{ratio}`.
 

@@ -10,7 +10,7 @@ from earnshaw.errors import InputError
 from earnshaw.problems.base import Problem, whole
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeepTanh(Problem):
     r"""Networks of tanh neurons, the output included: :math:`f(x) = \tanh(W_D \tanh(W_{D-1} \cdots \tanh(W_1 x)))`.
 

@@ -45,7 +45,7 @@ class Probabilities(Problem):
         return Symmetry(classes([0] * neurons), np.arange(d), np.zeros((0, d)), classes([]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Logistic(Probabilities):
     r"""Recover the neurons of :math:`\frac1K\sum_k \phi(w_k\cdot x)`, :math:`x \sim N(0, I_d)`, from n labelled inputs.
 
@@ -104,7 +104,7 @@ class Logistic(Probabilities):
         return TwoLayer(self.weights, activation=self.activation, output_weights=share, student_output_weights=share)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Data(Probabilities):
     r"""Fit :math:`\frac1K\sum_k \phi(w_k\cdot x)` to n labelled inputs, by the risk of :class:`Logistic`.
 

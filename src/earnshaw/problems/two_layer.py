@@ -54,7 +54,7 @@ def _charges(name: str, values: ArrayLike | None, count: int) -> Array | None:
     return None if (vector == 1).all() else vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TwoLayer(Problem):
     r"""Learn :math:`y = \sum_j b_j\,\sigma(v_j\cdot x)`, :math:`x \sim N(0, I_d)`, by a student of the same form.
 
@@ -123,6 +123,11 @@ class TwoLayer(Problem):
     def sizes(self) -> dict[str, Any]:
         """Teacher neurons k, student neurons n and the dimension d."""
         return {"k": self.teachers, "n": self.students, "d": self.dimension}
+
+    def _line(self) -> str:
+        given = [name.replace("_", " ") for name in _VECTORS if getattr(self, name) is not None]
+        given += ["trainable output"] * self.trainable_output
+        return ", ".join([super()._line(), *given])
 
     @property
     def symmetry(self) -> Symmetry:

@@ -13,15 +13,29 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.proof.trusted.reading import FORMAT, LARGE_BYTES, Rejected, afford, seal
+from earnshaw.showing import Shown
 from earnshaw.store import regular, write_bytes
 
 
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Shown):
     """What was proved, as the JSON document that `proof.trusted` checks."""
 
     kind: str
     document: Mapping[str, Any]
+
+    def _line(self) -> str:
+        problem = self.document.get("problem")
+        problem = problem if isinstance(problem, Mapping) else {}
+        sizes = [f"{name}={size}" for name, size in problem.items() if isinstance(size, int) and len(name) == 1]
+        return ", ".join([self.kind, *map(str, filter(None, [problem.get("objective")])), *sizes])
+
+    def _facts(self) -> Mapping[str, object]:
+        claims = self.document.get("claims")
+        stated = {name: str(value) for name, value in claims.items() if value} if isinstance(claims, Mapping) else {}
+        stated = {name: float.fromhex(value) if value.startswith("0x") else value for name, value in stated.items()}
+        facts = {"kind": self.kind, **stated, "sha256": self.document.get("sha256")}
+        return facts | {"checked": "no: es.check tells whether it is true, es.explain what it says"}
 
     def to_text(self) -> str:
         """Return the JSON text, one section to a line."""

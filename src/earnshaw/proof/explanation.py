@@ -18,17 +18,18 @@ import numpy as np
 from earnshaw.problems import TwoLayer
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.splitting import splitting, splitting_words
-from earnshaw.proof.trusted import Rejected, blocks_claims, convexity, convnet, reading
+from earnshaw.proof.trusted import Rejected, absence, blocks_claims, convexity, convnet, reading
 from earnshaw.proof.trusted.balls import shown
 from earnshaw.proof.verdict import Proof
 from earnshaw.proof.verdict import check as run_checker
+from earnshaw.showing import Shown
 
 Number = Callable[[str], str]
 PATIENCE = 10.0  # seconds that a check may take before it must be asked for
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, repr=False)
+class Explanation(Shown):
     """The theorem of one certificate; where it was rejected or not checked, the words say that, and there is no LaTeX."""
 
     kind: str
@@ -39,6 +40,12 @@ class Explanation:
     def __str__(self) -> str:
         """Return the words."""
         return self.words
+
+    def _line(self) -> str:
+        return f"{self.kind}, {'not checked' if self.verified is None else 'verified' if self.verified else 'rejected'}"
+
+    def _facts(self) -> Mapping[str, object]:
+        return {"in words": self.words}
 
 
 def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bool = False) -> Explanation:
@@ -254,6 +261,28 @@ def _convexity(document: convexity.Document, low: Number, high: Number) -> tuple
     return words, latex
 
 
+def _absence(document: absence.Document, low: Number, high: Number) -> tuple[str, str]:
+    """The absence of bad minima."""
+    k, d = len(document.target), len(document.target[0])
+    span = min(k, d)
+    words = (
+        f"A network of n = {document.n} ReLU neurons learns a sum of k = {k} ReLU neurons, the certificate's target, from standard "
+        f"Gaussian inputs in R^D, for any D >= {span} that holds them; F is half the mean squared error. Every local minimum of F "
+        f"is a global one, at which the student's neurons are the teacher's in some order. The proof walks over all directions of "
+        f"the neurons, in cells that one of {len(document.counts) - 1} tests closes (its producer tested {document.counts['cells']}). "
+        f"Within {low('radius')} of the teacher there is no other critical point."
+    )
+    latex = (
+        rf"Let $v_1, \dots, v_{{{k}}}$ be the certificate's target, embedded in $\mathbb{{R}}^D$ for any $D \ge {span}$ that holds it, and let"
+        "\n"
+        rf"\[ F(W) = \tfrac12 \mathbb{{E}}_{{x \sim \mathcal{{N}}(0, I)}} \Bigl( \sum_{{i=1}}^{{{document.n}}} [w_i^\top x]_+ - "
+        rf"\sum_{{j=1}}^{{{k}}} [v_j^\top x]_+ \Bigr)^2 . \]"
+        "\n"
+        r"Then every local minimum $W$ of $F$ has $F(W) = 0$."
+    )
+    return words, latex
+
+
 def _seconds(costs: Iterable[tuple[str, int, int]], *most: float) -> float:
     """Return about how long a check takes, from its counts, each so many seconds (measured) at what is allowed by default."""
     return sum(count / allowed * seconds for (_, count, allowed), seconds in zip(costs, most, strict=True))
@@ -276,4 +305,5 @@ KINDS: Mapping[str, tuple[Callable[[bytes, float], Any], Theorem, Callable[[Any]
     **dict.fromkeys(blocks_claims.BLOCK_KINDS, (blocks_claims.parse, _blocks, lambda document: 0.0)),
     "convnet": (convnet.parse, _convnet, lambda document: 0.0),
     "convexity": (convexity.parse, _convexity, _convexity_seconds),
+    "absence": (absence.parse, _absence, lambda document: 1e-4 * document.counts["cells"]),
 }

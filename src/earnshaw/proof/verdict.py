@@ -20,6 +20,7 @@ from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, PatternPoint
 from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
 from earnshaw.proof.trusted import check_lines as trusted_lines
+from earnshaw.showing import Shown, sized
 from earnshaw.threads import one_blas_thread
 
 # The sizes and the numbers that a row of ``prove --json`` shows, by network.
@@ -44,11 +45,12 @@ class Verdict(Enum):
     PROVED_MINIMUM = "proved: a spurious local minimum lies here"
     PROVED_SADDLE = "proved: a saddle point lies here"
     PROVED_CONVEX = "proved: the risk is strictly convex around here"
+    PROVED_ABSENT = "proved: there is no bad minimum"
     INCONCLUSIVE = "inconclusive: nothing is proved about this point"
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, repr=False)
+class Proof(Shown):
     """The result of :func:`earnshaw.proof.prove`.
 
     Attributes
@@ -70,7 +72,7 @@ class Proof:
     sizes: Mapping[str, Any]
     point: DensePoint | PatternPoint | None = None
     claim: Claim | None = None
-    certificates: Mapping[str, Certificate] = field(default_factory=dict, repr=False)
+    certificates: Mapping[str, Certificate] = field(default_factory=dict)
     moved: float = 0.0
     seconds: float = 0.0
     splitting: tuple[Splitting, ...] = ()
@@ -81,6 +83,23 @@ class Proof:
         """Return the end of an attempt that proved nothing."""
         point = None if center is None else DensePoint(center)
         return cls(Verdict.INCONCLUSIVE, reason, problem.network, problem.sizes, point, moved=moved)
+
+    def _line(self) -> str:
+        return f"{self.verdict.name}, {sized(self.sizes)}: {self.words}"
+
+    def _facts(self) -> Mapping[str, object]:
+        numbers = (
+            {} if self.claim is None else {name: value for name, value in vars(self.claim).items() if value is not None}
+        )
+        return {
+            "verdict": self.verdict.value,
+            "reason": self.reason,
+            **numbers,
+            "certificates": ", ".join(self.certificates),
+        }
+
+    def _matrix(self) -> Any:
+        return None if self.point is None else np.atleast_2d(self.point.weights)
 
     def named(self, family: str | None) -> Proof:
         """Return the proof with the name of its family, as a remark in its certificates too."""

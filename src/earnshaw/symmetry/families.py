@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import Symmetry
+from earnshaw.problems import Problem, Symmetry
+from earnshaw.showing import Shown
 from earnshaw.symmetry.permutations import Alignment, align, canonical_alignment
 
 Array = NDArray[np.float64]
@@ -28,8 +29,9 @@ class FamilyRecord:
     objective : the loss at the representative.
     min_eigenvalue : the Hessian's smallest eigenvalue there (in R^(d+1) for a network of neurons); NaN if nobody computed it.
     name : what its neurons do, when they copy or average teacher neurons.
-    label : the group of permutations that fixes its point: ``S_17 x S_2``; None where nobody asked, for other networks than
-        those of two layers, and for a teacher without symmetry.
+    label : the group of permutations that fixes its point, after the letter of a family that has one: ``II (S_19)``,
+        ``S_17 x S_2``; None where nobody asked, for other networks than those of two layers, and for a teacher without
+        symmetry.
     """
 
     count: int
@@ -54,20 +56,36 @@ class FamilyRecord:
         return FamilyRecord(count=count, objective=objective, min_eigenvalue=smallest, **words)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Family(FamilyRecord):
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Family(Shown, FamilyRecord):
     """Runs that ended at one point under the symmetries of the problem; two are equal when their records are.
 
     Attributes
     ----------
-    weights : the family's representative, in canonical form where symmetries are declared.
+    weights : the family's representative, in canonical form where symmetries are declared: the order that shows its pattern.
     members : (count,) indices of the runs, ascending.
     alignments : for each member, the symmetry that moves its end point to ``weights``; None where none are declared.
+    problem : what the runs were asked to learn; None where knowing it would take loading a user's own function.
     """
 
     weights: Array
     members: NDArray[np.int64]
     alignments: tuple[Alignment, ...] | None
+    problem: Problem | None = None
+
+    def _line(self) -> str:
+        where = "" if self.problem is None else f"{self.problem.name}: "
+        smallest = "" if math.isnan(self.min_eigenvalue) else f", smallest eigenvalue {self.min_eigenvalue:.6g}"
+        words = "".join(f", {word}" for word in (self.label, self.name) if word)
+        return f"{where}{self.count} runs, loss {self.objective:.8g}{smallest}{words}"
+
+    def _facts(self) -> Mapping[str, object]:
+        record = {"runs": self.count, "loss": self.objective, "smallest eigenvalue": self.min_eigenvalue}
+        words = {"symmetry": self.label, "neurons": self.name}
+        return record | {name: word for name, word in words.items() if word}
+
+    def _matrix(self) -> Array:
+        return np.atleast_2d(self.weights)
 
 
 def families(
@@ -136,8 +154,10 @@ def pack(found: Sequence[Family], num_runs: int, shape: tuple[int, ...]) -> dict
     return arrays
 
 
-def unpack(records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]]) -> list[Family]:
-    """Return the families of which these are the records and, from :func:`pack`, the arrays."""
+def unpack(
+    records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]], problem: Problem | None = None
+) -> list[Family]:
+    """Return the families of a problem of which these are the records and, from :func:`pack`, the arrays."""
     found = []
     for index, record in enumerate(records):
         members = np.flatnonzero(arrays["family"] == index)
@@ -147,5 +167,5 @@ def unpack(records: Sequence[FamilyRecord], arrays: Mapping[str, NDArray[Any]]) 
             alignments = tuple(Alignment(*pair) for pair in zip(rows, columns, strict=True))
         known = {field.name: getattr(record, field.name) for field in dataclasses.fields(FamilyRecord)}
         weights = arrays["family_weights"][index]
-        found.append(Family(**known, weights=weights, members=members, alignments=alignments))
+        found.append(Family(**known, weights=weights, members=members, alignments=alignments, problem=problem))
     return found

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import Problem, Symmetry, TwoLayer
+from earnshaw.problems import Symmetry
 from earnshaw.problems.named import product_name
 from earnshaw.symmetry.graphs import Colours, Graphs, Order
 from earnshaw.symmetry.patterns import Pattern
@@ -76,18 +76,6 @@ def isotropy(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.fam
         order = automorphisms(held, point, tolerance).order // automorphisms(alone, point, tolerance).order
     name = product_name(sizes) if order == product else f"group of order {order}"
     return Isotropy(name, order, _place(symmetry, point, groups, taught, graph.edges[0, : len(point)], tolerance))
-
-
-def label(problem: Problem, point: Array) -> str | None:
-    """Return what a family is called by the symmetry of its point: its isotropy group.
-
-    None where there are not two layers, and where the teacher itself is fixed by no permutation of coordinates.
-    """
-    if not isinstance(problem, TwoLayer):
-        return None
-    found = isotropy(problem.symmetry, point)
-    rigid = found.order == 1 and isotropy(problem.symmetry, np.zeros(problem.shape)).order == 1
-    return None if rigid else found.name
 
 
 def _groups(symmetry: Symmetry, point: Array, graph: Graphs, tolerance: float) -> list[Order]:

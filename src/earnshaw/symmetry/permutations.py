@@ -66,7 +66,7 @@ def canonical_alignment(symmetry: Symmetry, point: Array, tolerance: float = TOL
     Refinement orders rows and columns by what they look like, which is not yet a symmetry: so each row is then put at a
     place of its class, and the columns are permuted to bring the anchors back to their own. Among the orders that
     refinement leaves open, the one whose entries (row by row) are greatest is taken; orders that an automorphism of the
-    point exchanges are tried once.
+    point exchanges are tried once. Of the representative's class, the order that shows its pattern is returned at last.
     """
 
     def same(first: Graphs, second: Graphs) -> bool:
@@ -78,7 +78,50 @@ def canonical_alignment(symmetry: Symmetry, point: Array, tolerance: float = TOL
         if best is None or _greater(order.move(point), best.move(point), tolerance):
             best = order
     assert best is not None
-    return best
+    return best.then(_showing(symmetry, best.move(point), tolerance))
+
+
+def _showing(symmetry: Symmetry, point: Array, tolerance: float) -> Alignment:
+    """Return the symmetry that puts a point into an order for readers.
+
+    Columns with the same entries stand together, most of a kind first, as far as the anchors allow; then every row stands
+    at the place of its anchor: the nearest pair of row and anchor first, then the nearest of those left. Rows without one
+    come last.
+    """
+    dimension, anchors = len(symmetry.columns), symmetry.anchors
+    columns = np.arange(dimension)
+    if not len(anchors):
+        return _alignment(symmetry, np.arange(len(point)), columns)
+    entries = np.sort(clusters(point[:, :dimension], tolerance).astype(np.int64), axis=0)[::-1].T
+    taught = np.sort(clusters(anchors, TOLERANCES.equal_entries).astype(np.int64), axis=0).T
+    places = [(int(kind), *row.tolist()) for kind, row in zip(symmetry.columns, taught, strict=True)]
+    alike = [tuple(row.tolist()) for row in entries]
+
+    def key(column: int) -> tuple[int, int, tuple[int, ...]]:
+        kind = alike[column]
+        return places.index(places[column]), -alike.count(kind), tuple(-entry for entry in kind)
+
+    wanted = np.array(sorted(range(dimension), key=key))
+    columns = wanted if _keeps(symmetry, wanted) else columns
+    moved = point[:, np.append(columns, np.arange(dimension, point.shape[1]))][:, :dimension]
+    near = clusters(np.linalg.norm(moved[:, None] - anchors, axis=-1), tolerance)
+    place, free = np.full(len(point), len(anchors)), np.ones(len(anchors), dtype=bool)
+    for pair in np.argsort(near, axis=None, kind="stable"):
+        row, anchor = divmod(int(pair), len(anchors))
+        if place[row] == len(anchors) and free[anchor]:
+            place[row], free[anchor] = anchor, False
+    return _alignment(symmetry, _in_class(symmetry, np.argsort(place, kind="stable")), columns)
+
+
+def _keeps(symmetry: Symmetry, columns: Order) -> bool:
+    """Say whether permuted columns only exchange anchors of equal class, and columns of equal class."""
+
+    def ordered(anchors: Array) -> Order:
+        rows = np.column_stack([symmetry.anchor_rows, clusters(anchors, TOLERANCES.equal_entries).astype(np.int64)])
+        return rows[np.lexsort(rows.T[::-1])]
+
+    same = np.array_equal(symmetry.columns[columns], symmetry.columns)
+    return same and np.array_equal(ordered(symmetry.anchors[:, columns]), ordered(symmetry.anchors))
 
 
 def automorphisms(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Automorphisms:

@@ -3,8 +3,9 @@
 `reading.py` parses and `balls.py` is what all theorems use. `relu.py` is the calculus of the ReLU landscape, and
 `relu_claims.py` states its theorems and checks every hypothesis, `every_n.py` one more; `parts.py`, `blocks.py` and
 `blocks_claims.py` do so for points with many equal entries, of any size; `convnet.py` does all of that for the convolutional
-network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. The folder imports the standard library,
-python-flint and NumPy (for guesses, and in `sums.py` for IEEE arithmetic with written error bounds), and runs when copied
+network, and `convexity.py` for the risk of a data set, with the sums of `sums.py`. `absence.py`
+walks over all directions of few neurons, with the cells of `cells.py` and the tests of `exclusion.py`. The folder imports the standard library,
+python-flint and NumPy (for guesses, and in `sums.py`, `cells.py` and `exclusion.py` for IEEE arithmetic with written error bounds), and runs when copied
 elsewhere: ``python -m <folder> FILE...``.
 """
 
@@ -13,7 +14,7 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from . import blocks_claims, convexity, convnet, every_n, relu_claims
+from . import absence, blocks_claims, convexity, convnet, every_n, relu_claims
 from .reading import KINDS, LARGE_BYTES, Rejected, load
 
 __all__ = ["Rejected", "check_bytes", "check_file", "check_lines", "verify"]
@@ -21,6 +22,7 @@ __all__ = ["Rejected", "check_bytes", "check_file", "check_lines", "verify"]
 Result = tuple[bool, str | None, str]  # whether it is verified, its kind, and the statement or the reason
 # For each kind of certificate the function that checks its bytes.
 CHECKERS = {
+    "absence": absence.verify,
     **dict.fromkeys(KINDS, relu_claims.verify),
     **dict.fromkeys(blocks_claims.BLOCK_KINDS, blocks_claims.verify),
     "every_n": every_n.verify,

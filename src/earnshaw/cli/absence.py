@@ -1,0 +1,66 @@
+"""``earnshaw absence``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from earnshaw.cli.console import fail, json_line, progress_bar, say
+from earnshaw.cli.helping import option
+from earnshaw.errors import InputError
+
+EXAMPLES = (
+    "earnshaw absence -k 2",
+    "earnshaw absence -k 2 --out certs && earnshaw check certs",
+    "earnshaw absence --teacher two.npy --out certs --json",
+)
+TEACHER_HELP = "Your own teacher, one neuron a row, in place of -k: two vectors of any dimension, say."
+OUT_HELP = "Folder for the certificate, and for the pieces of a long walk, which the same command goes on with."
+SMALLEST_HELP = "Leave a cell open whose patches are all narrower, in radians (default: 2^-12)."
+
+
+def absence(
+    k: Annotated[int | None, option("Teacher neurons, orthonormal and of length 1: 2 or 3.", "-k", metavar="K")] = None,
+    n: Annotated[
+        int | None, option("Student neurons (default: k); fewer leave their minima open.", "-n", metavar="N")
+    ] = None,
+    teacher: Annotated[Path | None, option(TEACHER_HELP, metavar="FILE.npy")] = None,
+    out_folder: Annotated[Path | None, option(OUT_HELP, "--out", metavar="DIR")] = None,
+    smallest: Annotated[float | None, option(SMALLEST_HELP, "--smallest", metavar="RADIUS")] = None,
+    workers: Annotated[int | None, option("Processes (default: one a core for n = 3, else one).")] = None,
+    as_json: Annotated[bool, option("One JSON object, and nothing else.", "--json")] = False,
+) -> None:
+    """Prove that there is no bad minimum: every local minimum of the loss of few ReLU neurons is global, in any dimension.
+
+    All directions of the neurons are walked over, in cells; docs/absence.md says how a cell is closed. Two neurons take
+    a second, three some minutes. Exit code 1 says that cells stayed open: there may be a bad minimum, or the teacher's
+    neurons are too nearly parallel.
+    """
+    from earnshaw.proof import absence as prove_absence
+    from earnshaw.store import read_npy
+
+    if (k is None) == (teacher is None):
+        raise InputError("give -k 2, -k 3 or --teacher FILE.npy: one of them")
+    matrix = None if teacher is None else read_npy(teacher, "the teacher")
+    options = {} if smallest is None else {"smallest": smallest}
+    with progress_bar("absence", out_folder) as progress:
+        result = prove_absence(k, n, matrix, out=out_folder, workers=workers, progress=progress, **options)
+    stem = (
+        result.problem.name if teacher is None else f"{teacher.stem}-{result.problem.name}-{result.problem.digest[:8]}"
+    )
+    path = None
+    if result.proved and out_folder is not None:
+        path = result.save(out_folder / f"{stem}-absence.json")
+    if as_json:
+        json_line(result.report(path))
+    else:
+        sizes = result.problem.sizes
+        say(f"n = {sizes['n']}, k = {sizes['k']}: {result.verdict.value}" if result.proved else result.reason)
+        counts = ", ".join(f"{test} {count}" for test, count in result.closed.items() if count)
+        say(
+            f"    {result.tested} cells tested; closed by {counts}; left open {len(result.left)}; {result.seconds:.1f} s"
+        )
+        if path is not None:
+            say(f"    certificate: {path}")
+    if not result.proved:
+        fail(f"absence is not proved: {result.reason}" if as_json else "absence is not proved")

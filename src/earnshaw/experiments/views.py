@@ -1,0 +1,251 @@
+"""What pictures of a point show, computed: which point it is, its spectrum with multiplicities, the loss on a plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from earnshaw.descent import Outcome
+from earnshaw.errors import InputError
+from earnshaw.experiments.proving import Target
+from earnshaw.experiments.runs import Runs
+from earnshaw.landscapes import Landscape, landscape
+from earnshaw.numerics import TOLERANCES, compiled
+from earnshaw.numerics.statistics import two_proportions
+from earnshaw.problems import ConvNet, Problem, problem_from_json
+from earnshaw.problems.base import unhexed
+from earnshaw.proof import Certificate, Proof
+from earnshaw.symmetry import Family, canonical
+from earnshaw.symmetry.graphs import clusters
+
+Array = NDArray[np.float64]
+HALVINGS = 5  # of the way to where a descent begins, so that it comes home
+EVERY = 10  # steps between the moments of a descent that is shown
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """A point, and the problem whose landscape it lies in."""
+
+    problem: Problem
+    weights: Array
+
+    @property
+    def loss(self) -> float:
+        """The loss there."""
+        return float(landscape(self.problem).value(jnp.asarray(self.weights)))
+
+    def ordered(self) -> Array:
+        """Return the weights in the order that shows their pattern."""
+        symmetry = self.problem.symmetry
+        return self.weights if symmetry is None else canonical(symmetry, self.weights)
+
+
+def place_of(given: Any) -> Place:
+    """Return the point that a family, a proof, a certificate or a target is about."""
+    if isinstance(given, Place):
+        return given
+    if isinstance(given, Family | Target):
+        if given.problem is None:
+            raise InputError(
+                "this family does not know its problem, whose function is your own; allow it to be loaded: "
+                "load(folder, functions=True)"
+            )
+        return Place(given.problem, given.weights)
+    if isinstance(given, Proof):
+        given = given.certificate
+    if not isinstance(given, Certificate):
+        what = type(given).__name__
+        raise InputError(f"an object of type {what} was given; give a family, a proof or a certificate")
+    center = given.document.get("center")
+    if center is None:
+        raise InputError(
+            f"a certificate of the kind {given.kind!r} is about no single point, and there is none to draw"
+        )
+    problem, weights = problem_from_json(given.document["problem"]), np.array(unhexed(center))
+    if isinstance(
+        problem, ConvNet
+    ):  # the certificate has the output weights of the spurious point, whose filter is -w*
+        weights = np.concatenate([-problem.filter, weights])
+    return Place(problem, weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Eigenvalues of a Hessian, ascending."""
+
+    values: Array
+
+    @classmethod
+    def at(cls, place: Place) -> Spectrum:
+        """Return the spectrum of the Hessian at a point."""
+        return cls(np.asarray(landscape(place.problem).spectrum(jnp.asarray(place.weights))))
+
+    @property
+    def levels(self) -> list[tuple[float, int]]:
+        """The distinct eigenvalues, ascending, with their multiplicities."""
+        equal = clusters(self.values, TOLERANCES.equal_eigenvalues * float(np.abs(self.values).max(initial=0.0)))
+        starts = np.flatnonzero(np.append(True, np.diff(equal) > 0))
+        counts = np.diff(np.append(starts, len(self.values)))
+        return [(float(self.values[a : a + m].mean()), int(m)) for a, m in zip(starts, counts, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Descended:
+    """A run seen in a plane."""
+
+    steps: NDArray[np.int64]  #: (T,)
+    losses: Array  #: (T,)
+    places: Array  #: (T, 2), its two coordinates there
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """The loss on a plane through a point, which is at (0, 0)."""
+
+    loss: float  #: the loss at the point
+    across: Array  #: the coordinates of the map's columns
+    along: Array  #: of its rows
+    values: Array  #: (rows, columns), the loss
+    curvatures: tuple[float, float]  #: the second derivatives along the two axes at the point
+    labels: tuple[str, str]  #: what the two axes are
+    path: Descended  #: gradient descent from a point of the plane, as its shadow on it
+    target: tuple[float, float] | None = None  #: where the other point is, if the plane was to hold one
+
+
+def slice_of(
+    place: Place,
+    towards: ArrayLike | None = None,
+    *,
+    reach: float | None = None,
+    resolution: int = 61,
+    steps: int = 2000,
+) -> Slice:
+    r"""Return the loss on a plane through a point, :math:`F(W + x\,u + y\,v)` with orthonormal u and v.
+
+    u and v are eigenvectors of the Hessian: of its smallest eigenvalue, and of the next one that differs; where the first
+    is negative, of its smallest and of its smallest positive one. Or u leads ``towards`` another point, and v is the
+    softest direction at right angles to it. Gradient descent, with the step 1 / (largest eigenvalue at the point), starts
+    on the diagonal at 0.7 of the ``reach``, or at the first half, quarter, ... of that from which it comes home; at a
+    saddle it starts beside the point, along u.
+    """
+    energy, point = landscape(place.problem), np.asarray(place.weights, dtype=np.float64)
+    hessian = np.asarray(energy.hessian(jnp.asarray(point)))
+    values, vectors = np.linalg.eigh(hessian)
+    soft = _signed(vectors[:, 0]).reshape(point.shape)
+    target = None
+    if towards is None:
+        other = _second(values)
+        first, second = soft, _signed(vectors[:, other]).reshape(point.shape)
+        labels = (f"along an eigenvector of {_number(values[0])}", f"along an eigenvector of {_number(values[other])}")
+        far = reach or 0.5 * float(np.linalg.norm(point)) / np.sqrt(len(point))
+        across = along = np.linspace(-far, far, resolution)
+    else:
+        end = np.asarray(towards, dtype=np.float64)
+        if end.shape != point.shape or not np.linalg.norm(end - point) > 0:
+            raise InputError(f"towards has shape {end.shape}; give another point of shape {point.shape}")
+        length = float(np.linalg.norm(end - point))
+        first = (end - point) / length
+        second = unit(beside(soft, first))
+        labels, target = ("towards the other point", "the softest direction beside it"), (length, 0.0)
+        far = reach or 0.5 * length
+        across = np.linspace(-0.5 * length, 1.5 * length, resolution)
+        along = np.linspace(-far, far, resolution)
+    step = 1.0 / max(float(np.abs(values).max()), 1e-12)
+    saddle = values[0] < -TOLERANCES.strict
+    push = 1e-2 * far * first if saddle else 0.7 * far * (first + second)
+    points = descend(energy, point + push, steps, step)
+    for _ in range(0 if saddle else HALVINGS):
+        if np.linalg.norm(points[-1] - point) < 0.3 * np.linalg.norm(points[0] - point):
+            break
+        push = push / 2
+        points = descend(energy, point + push, steps, step)
+    flat, beside_it = first.ravel(), second.ravel()
+    return Slice(
+        loss=place.loss,
+        across=across,
+        along=along,
+        values=plane(energy, point, first, second, across, along),
+        curvatures=(float(flat @ hessian @ flat), float(beside_it @ hessian @ beside_it)),
+        labels=labels,
+        path=seen(energy, points, points - point, first, second),
+        target=target,
+    )
+
+
+def _second(values: Array) -> int:
+    """Return which eigenvector, beside the first, shows most: that of the next level, or at a saddle of the first above 0."""
+    if values[0] < -TOLERANCES.strict and values[-1] > TOLERANCES.strict:
+        return int(np.argmax(values > TOLERANCES.strict))
+    size = TOLERANCES.equal_eigenvalues * float(np.abs(values).max())
+    others = np.flatnonzero(values > values[0] + size)
+    return int(others[0]) if others.size else min(1, len(values) - 1)
+
+
+def _number(value: float) -> str:
+    return f"{value:.4f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _signed(vector: Array) -> Array:
+    """Return a vector or its opposite, so that its largest entry is positive."""
+    return vector * (np.sign(vector[np.argmax(np.abs(vector))]) or 1.0)
+
+
+def plane(energy: Landscape, point: Array, first: Array, second: Array, across: Array, along: Array) -> Array:
+    """Return the loss (rows, columns) on the plane of two directions through a point."""
+    columns = across.reshape(-1, *(1,) * point.ndim) * first
+    return np.stack([np.asarray(energy.value(jnp.asarray(point + columns + y * second))) for y in along])
+
+
+def _stretch(energy: Landscape, point: jax.Array, step: jax.Array, moments: jax.Array) -> jax.Array:
+    def some(point: jax.Array, _: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jax.lax.fori_loop(0, EVERY, lambda _, p: p - step * energy.gradient(p), point), point
+
+    return jax.lax.scan(some, point, moments)[1]
+
+
+_walk = compiled(_stretch)
+
+
+def descend(energy: Landscape, start: Array, steps: int, step: float) -> Array:
+    """Return the iterates of plain gradient descent at every tenth step."""
+    moments = jnp.arange(steps // EVERY + 1)
+    return np.asarray(_walk(energy, jnp.asarray(start), jnp.asarray(step), moments))
+
+
+def beside(direction: Array, other: Array) -> Array:
+    """Return the part of a direction that is at right angles to another."""
+    return direction - np.vdot(direction, other) / np.vdot(other, other) * other
+
+
+def unit(direction: Array) -> Array:
+    """Return a direction with length 1."""
+    return direction / np.linalg.norm(direction)
+
+
+def seen(energy: Landscape, points: Array, moves: Array, *axes: Array) -> Descended:
+    """Return a run whose moves (T, ...) from the plane's centre are seen along the two axes."""
+    places = np.stack([np.tensordot(moves, axis, axis.ndim) for axis in axes], -1)
+    return Descended(EVERY * np.arange(len(points)), np.asarray(energy.value(jnp.asarray(points))), places)
+
+
+def spurious_shares(*several: Runs) -> tuple[list[float | None], float | None]:
+    """Return the percentage of spurious runs of each sweep, of the decided ones, and of two the statistic z.
+
+    None where no run is decided, or no minimum can be called spurious.
+    """
+    shares, counts = [], []
+    for runs in several:
+        decided = sum(count for name, count in runs.outcomes.items() if Outcome[name].decides)
+        known = decided and Outcome.CONVERGED.name not in runs.outcomes
+        shares.append(100 * len(runs.spurious) / decided if known else None)
+        counts.append(decided)
+    if len(several) != 2 or None in shares:
+        return shares, None
+    first, second = (share / 100 for share in shares if share is not None)
+    return shares, two_proportions(first, counts[0], second, counts[1])

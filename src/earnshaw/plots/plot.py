@@ -1,0 +1,215 @@
+"""``es.plot``: what became of runs, and what a minimum looks like, in the house style.
+
+Every function takes the axes to draw on, or none, and then makes a figure of pyplot, which a notebook shows; each returns
+the axes. Numbers are computed by the rooms below (:mod:`earnshaw.experiments.views`); here they are only drawn.
+
+A *point* is a family, a proof or a certificate: each knows its problem.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from earnshaw.errors import InputError
+from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, signed
+from earnshaw.plots.scenes import split_panels
+from earnshaw.plots.style import KINDS, canvas, on
+from earnshaw.plots.sweeps import draw_histogram, draw_paths, draw_values, fates_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from earnshaw.experiments import Runs, SweepResult, Target
+    from earnshaw.experiments.views import Place
+    from earnshaw.proof import Certificate, Proof
+    from earnshaw.symmetry import Family
+
+    Point = Family | Proof | Certificate | Target | Place
+
+__all__ = ["compare", "draw", "histogram", "slice", "spectrum", "split", "trace", "weights"]
+
+
+def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
+    """Draw at which losses runs end, in percent of all: the global minimum, other minima, neither.
+
+    Losses are on a logarithmic scale where none is negative; those below a millionth of the largest are in the first bar.
+    """
+    _some(runs)
+    with on(ax) as axes:
+        draw_histogram(axes, runs.value, fates_of(runs))
+        axes.set_title(f"Where {len(runs)} runs end, {_sizes(runs)}", loc="left")
+        axes.legend(fontsize=9)
+    return axes
+
+
+def weights(point: Point, ax: Axes | None = None) -> Axes:
+    """Draw the weights of a point as colours, neurons as rows, in the order that shows their pattern.
+
+    Up to 144 entries are written out, with two digits.
+    """
+    from earnshaw.experiments.views import place_of
+
+    place = place_of(point)
+    matrix = np.atleast_2d(place.ordered())
+    with on(ax, 1.6 + 0.5 * min(matrix.shape[1], 16), 1.4 + 0.34 * min(matrix.shape[0], 16)) as axes:
+        draw_matrix(axes, matrix)
+        axes.set(xlabel="coordinate")
+        axes.set_title(f"Weights, {_sizes(place)}: loss {place.loss:.6f}", loc="left", fontsize=10)
+    return axes
+
+
+def spectrum(point: Point, ax: Axes | None = None, label: str | None = None) -> Axes:
+    r"""Draw the eigenvalues of the Hessian at a point, ascending; :math:`\times m` stands at m equal ones.
+
+    Negative ones are diamonds. ``label`` is for a legend, where several points are drawn on the same axes.
+    """
+    from earnshaw.experiments.views import Spectrum, place_of
+
+    found = Spectrum.at(place_of(point))
+    with on(ax) as axes:
+        draw_spectrum(axes, found, label=label)
+        levels = f"{len(found.levels)} distinct of {len(found.values)}"
+        axes.set_title(f"Spectrum: smallest {signed(found.values[0], 6)}, {levels}", loc="left", fontsize=10)
+    return axes
+
+
+def slice(
+    point: Point,
+    towards: ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    reach: float | None = None,
+    resolution: int = 61,
+) -> Axes:
+    """Draw the loss on a plane through a point, and gradient descent in all dimensions as its shadow on that plane.
+
+    Blue is below the loss at the point, orange above it. The plane holds eigenvectors of the smallest eigenvalue of the
+    Hessian and of the next one that differs (at a saddle: of the smallest positive one); or, ``towards`` another point of
+    the same shape, the way there. ``reach`` is how far the plane goes.
+    """
+    from earnshaw.experiments.views import place_of, slice_of
+
+    found = slice_of(place_of(point), towards, reach=reach, resolution=resolution)
+    with on(ax, 5.2, 4.4) as axes:
+        draw_map(axes, found.across, found.along, found.values, found.loss, found.values)
+        axes.plot(*found.path.places.T, color="black", linewidth=1.2)
+        axes.plot(*found.path.places[0], "o", color="white", markeredgecolor="black", markersize=6)
+        axes.plot(0, 0, "o", color="black", markersize=7)
+        if found.target is not None:
+            mark(axes, found.target, "the other point")
+        axes.set(xlabel=found.labels[0], ylabel=found.labels[1])
+        words = f"Loss on a plane; blue: below F = {found.loss:.6f}"
+        axes.set_title(f"{words}\nline: gradient descent, seen from above", loc="left", fontsize=10)
+    return axes
+
+
+def split(point: Point, neuron: int = 0, ax: Axes | None = None, *, resolution: int = 61) -> Axes:
+    """Draw what splitting a neuron of a ReLU network in two halves opens: the loss with one neuron more, on a plane.
+
+    The plane holds the direction in which the halves part with the most negative curvature, and where descent along it
+    ends.
+    """
+    from earnshaw.experiments.scenes import split_scene
+    from earnshaw.experiments.views import place_of
+
+    place = place_of(point)
+    scene = split_scene(type(place)(place.problem, place.ordered()), neuron, maps=1, resolution=resolution)
+    with on(ax, 5.2, 4.4) as axes:
+        split_panels(axes, scene, neuron)
+    return axes
+
+
+def trace(runs: Runs | SweepResult, ax: Axes | None = None) -> Axes:
+    """Draw the loss of every run over its steps, and where it ends; what was recorded on the way is needed.
+
+    It is there after ``es.sweep(..., trace=25)``, and in ``es.load(folder)["k6-n6"]`` after ``earnshaw sweep --trace 25``.
+    """
+    recorded = runs.trace
+    if recorded is None:
+        raise InputError("of these runs nothing was recorded on the way; sweep with trace=25, a record every 25 steps")
+    ended: Any = getattr(runs, "runs", runs)
+    _some(ended)
+    log = min(float(recorded.value.min()), float(ended.value.min())) > 0
+    with on(ax) as axes:
+        for fate in fates_of(ended):
+            paths = [_path(recorded, ended, int(lane)) for lane in np.flatnonzero(fate.mine)]
+            if paths:
+                draw_paths(axes, paths, fate)
+        if log:
+            axes.set_yscale("log")
+        axes.autoscale_view()
+        axes.set(xlabel="step", ylabel="loss F")
+        axes.set_title(f"{len(ended)} runs on their way, {_sizes(ended)}", loc="left")
+        axes.legend(fontsize=9)
+    return axes
+
+
+def _path(recorded: Any, runs: Runs, lane: int) -> np.ndarray:
+    """Return steps and losses (moments, 2) of a run, from its start to its end."""
+    mine = recorded.run == runs.run[lane]
+    steps = np.append(recorded.step[mine], runs.steps[lane])
+    return np.column_stack([steps, np.append(recorded.value[mine], runs.value[lane])])
+
+
+def compare(
+    first: Runs, second: Runs, ax: Axes | None = None, *, labels: tuple[str, str] = ("first", "second")
+) -> Axes:
+    r"""Draw where two sweeps end: for each the share of runs that end at or below a loss.
+
+    The title has both shares of spurious runs and the two-sample statistic
+    :math:`z = (p_1 - p_2)/\sqrt{p(1-p)(1/m_1 + 1/m_2)}` of these.
+    """
+    from earnshaw.descent import Outcome
+    from earnshaw.experiments.views import spurious_shares
+
+    for runs in (first, second):
+        _some(runs)
+    shares, z = spurious_shares(first, second)
+    with on(ax) as axes:
+        curves = dict(zip(labels, (first.value, second.value), strict=True))
+        stopped = any((runs.outcome == Outcome.GLOBAL.code).any() for runs in (first, second))
+        draw_values(axes, curves, above=stopped)
+        words = " and ".join("unknown" if share is None else f"{share:.1f}%" for share in shares)
+        tested = "" if z is None else f", z = {signed(z, 2)}"
+        axes.set_title(f"Where runs end; spurious {words}{tested}", loc="left", fontsize=10)
+    return axes
+
+
+def draw(
+    point: Point, path: str | Path, *, towards: ArrayLike | None = None, neuron: int = 0, kinds: Sequence[str] = KINDS
+) -> list[Path]:
+    """Write a picture of a point as ``PATH.png``, ``PATH.svg`` and ``PATH.pdf``; return the files.
+
+    Its panels: the weights, the spectrum, the loss on a plane, and for ReLU networks that sum their neurons the plane
+    that one more neuron opens (the one at place ``neuron`` is split).
+    """
+    from earnshaw.experiments.views import place_of
+
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise InputError(f"a picture of the kind {unknown[0]!r} was asked for; use {', '.join(KINDS)}")
+    place, path = place_of(point), Path(path)
+    splits = place.problem.network == "two-layer" and place.problem.unprovable is None
+    with canvas(path, 11.0, 8.6 if splits else 8.2, kinds) as figure:
+        (first, second), (third, fourth) = figure.subplots(2, 2)
+        weights(place, first)
+        spectrum(place, second)
+        slice(place, towards, third)
+        if splits:
+            split(place, neuron, fourth)
+        else:
+            fourth.axis("off")
+    return [path.with_name(f"{path.name}.{kind}") for kind in kinds]
+
+
+def _some(runs: Runs) -> None:
+    if not len(runs):
+        raise InputError("there are no runs to draw; give at least one")
+
+
+def _sizes(given: Runs | Place) -> str:
+    return ", ".join(f"{name} = {size:g}" for name, size in given.problem.sizes.items() if name != "d")

@@ -1,0 +1,274 @@
+"""Is there a bad minimum at all? A walk over all directions of few neurons proves that there is none, or says where one may be.
+
+The walk itself is the checker's (``proof/trusted/absence.py``); here it is cut into pieces, for processes and so that it
+can go on after an interruption, and what it proves becomes a certificate.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from earnshaw.errors import InputError
+from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.proof.certificate import Certificate, hexed
+from earnshaw.proof.producer import begin_process
+from earnshaw.proof.trusted import Rejected
+from earnshaw.proof.trusted.absence import RULE, SMALLEST, Tally, framed, isolated, walk
+from earnshaw.proof.trusted.cells import Cells, Teacher, joined, placed, roots
+from earnshaw.proof.trusted.exclusion import TESTS
+from earnshaw.proof.trusted.reading import FORMAT, seal
+from earnshaw.proof.verdict import Verdict
+from earnshaw.store import digest, read_json, write_json
+from earnshaw.threads import cores, one_blas_thread
+
+PIECES = 32  # of a walk, each a stride of its roots
+MOST = 4_000_000  # cells in a piece before it is given up
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Absence:
+    """The result of :func:`absence`.
+
+    Attributes
+    ----------
+    verdict, reason : PROVED_ABSENT or INCONCLUSIVE, and why.
+    problem : the teacher and the number of students.
+    tested, closed : how many cells of directions were tested, and how many each test closed.
+    left : (m, n, d) array, the directions in the middle of each cell that stayed open, in the teacher's span: every local
+        minimum that is not the teacher lies in one of these cells, up to the order of neurons and the teacher's symmetries.
+    smallest : the radius below which a cell is left open.
+    radius : within this distance of the teacher there is no other critical point; 0 if that is not known.
+    certificate : for :func:`earnshaw.check`; None when inconclusive.
+    seconds : how long it took.
+    """
+
+    verdict: Verdict
+    reason: str
+    problem: TwoLayer
+    tested: int
+    closed: Mapping[str, int]
+    left: np.ndarray
+    smallest: float
+    radius: float
+    certificate: Certificate | None = field(repr=False)
+    seconds: float = 0.0
+
+    @property
+    def proved(self) -> bool:
+        """Whether absence is proved."""
+        return self.certificate is not None
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the certificate to `path`, atomically; raises InputError when there is none."""
+        if self.certificate is None:
+            raise InputError(f"there is no certificate: {self.reason}")
+        return self.certificate.save(path)
+
+    def report(self, certificate: str | os.PathLike[str] | None = None) -> dict[str, Any]:
+        """Return the row that ``absence --json`` prints."""
+        counts = {"cells": self.tested, **{name.replace(" ", "_"): count for name, count in self.closed.items()}}
+        numbers = {"open": len(self.left), "radius": self.radius, "seconds": self.seconds}
+        path = None if certificate is None else str(certificate)
+        return {**self.problem.sizes, "verdict": self.verdict.name, **counts, **numbers, "certificate": path}
+
+
+def absence(
+    k: int | None = None,
+    n: int | None = None,
+    teacher: ArrayLike | None = None,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    smallest: float = SMALLEST,
+    progress: Progress | None = None,
+) -> Absence:
+    """Prove that the ReLU landscape of few neurons has no local minimum that is not global, in any dimension.
+
+    Parameters
+    ----------
+    k
+        Teacher neurons, orthonormal: 2 or 3.
+    n
+        Student neurons: k when not given. For n < k the walk leaves open where minima may be, and there is no certificate.
+    teacher
+        (k, d) array, your own teacher instead of `k`: two vectors in any dimension, or up to four that span R^2 or R^3.
+    out
+        A folder: finished pieces of a long walk are kept there, so that the same call goes on after an interruption.
+    workers
+        Processes; by default one a core for n = 3, and this process alone for less.
+    smallest
+        The radius of directions, in radians, below which a cell that no test closes is left open.
+    progress
+        Is told the share of the walk that is done.
+    """
+    begun = perf_counter()
+    problem = _problem(k, n, teacher)
+    target = problem.teacher.tolist()
+    if not 0 < smallest <= 1:
+        raise InputError(f"smallest is {smallest}; give a radius in radians, above 0 and at most 1")
+    try:
+        radius = _radius(target) if problem.students == problem.teachers else 0.0
+        frame = framed(target, radius)
+    except Rejected as rejected:
+        raise InputError(f"absence cannot be proved for this teacher: {rejected}") from None
+    tally, reason = Tally(), ""
+    folder = None if out is None else Path(out) / f".{digest([hexed(target), problem.students, RULE, smallest])[:12]}"
+    try:
+        with one_blas_thread():
+            for done, (index, part) in enumerate(_pieces(frame, problem.students, smallest, workers, folder), 1):
+                tally.add(part)
+                if progress is not None:
+                    progress(done / PIECES, f"piece {index + 1} of {PIECES}")
+    except Rejected as rejected:
+        reason = f"{rejected}; the teacher's neurons may be too nearly parallel, or too different in length"
+    left = _directions(tally.open, problem.students, frame)
+    if reason == "":
+        reason = _reason(problem, len(left), radius)
+    certificate = None
+    if reason == "":
+        certificate = _certificate(problem, radius, smallest, tally)
+        reason = f"every cell is closed: {tally.tested} were tested"
+        if folder is not None and folder.exists():
+            for file in folder.iterdir():
+                file.unlink()
+            folder.rmdir()
+    verdict = Verdict.INCONCLUSIVE if certificate is None else Verdict.PROVED_ABSENT
+    numbers = (tally.tested, tally.closed, left, smallest, radius)
+    return Absence(verdict, reason, problem, *numbers, certificate, perf_counter() - begun)
+
+
+def _problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLayer:
+    """Return the problem that is meant, if the walk can be made for it."""
+    if (k is None) == (teacher is None):
+        raise InputError("give k (2 or 3), or a teacher of your own: one of the two")
+    problem = TwoLayer(standard_teacher(k) if k is not None else np.asarray(teacher))
+    k, n = problem.teachers, problem.teachers if n is None else n
+    problem = problem.with_students(n)
+    if k == 1:
+        raise InputError("k = 1 needs no walk: there is no bad minimum for any n (theorem E of docs/absence.md)")
+    if n > k:
+        raise InputError(
+            f"n = {n} > k = {k}: the global minima are not isolated then, and the walk cannot close the cells at them; use n <= k"
+        )
+    if n > 3 or k > 4:
+        raise InputError(
+            f"n = {n}, k = {k} is too large for this walk, which took 3e2 cells for n = 2 and 3e6 for n = 3; use n <= 3, k <= 4"
+        )
+    return problem
+
+
+def _radius(target: list[list[float]]) -> float:
+    """Return nearly the largest radius within which the teacher is the only critical point; 0 if there is none."""
+    low, high = 0.0, float(np.linalg.norm(target, axis=1).min())
+    for _ in range(20):
+        middle = (low + high) / 2
+        try:
+            low, high = (middle, high) if isolated(target, middle) else (low, middle)
+        except Rejected:  # the Hessian at the teacher is not positive
+            return 0.0
+    return low
+
+
+def _pieces(
+    teacher: Teacher, n: int, smallest: float, workers: int | None, folder: Path | None
+) -> Iterator[tuple[int, Tally]]:
+    """Walk the pieces that are not in the folder yet; yield all of them with their numbers."""
+    cells = roots(teacher, n)
+    missing = []
+    for index in range(PIECES):
+        file = None if folder is None else folder / f"{index}.json"
+        if file is not None and file.exists():
+            yield index, _read(file)
+        else:
+            missing.append(index)
+    jobs = [cells.take(slice(index, None, PIECES)) for index in missing]
+    if workers is None:
+        workers = cores() if n > 2 else 1
+    if min(workers, len(jobs)) <= 1:
+        found: Iterator[Tally] = (walk(teacher, job, MOST, smallest) for job in jobs)
+        yield from _kept(missing, found, folder)
+        return
+    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), begin_process) as pool:
+        yield from _kept(missing, pool.map(_walk, [(teacher, job, MOST, smallest) for job in jobs]), folder)
+
+
+def _walk(job: tuple[Teacher, Cells, float, float]) -> Tally:
+    """Walk a piece in a process of its own."""
+    with np.errstate(all="ignore"):
+        return walk(*job)
+
+
+def _kept(numbers: list[int], tallies: Iterator[Tally], folder: Path | None) -> Iterator[tuple[int, Tally]]:
+    """Yield finished pieces, and keep them."""
+    for index, tally in zip(numbers, tallies, strict=True):
+        if folder is not None:
+            write_json(folder / f"{index}.json", _record(tally))
+        yield index, tally
+
+
+def _record(tally: Tally) -> dict[str, Any]:
+    """Return a piece as JSON."""
+    opened = [[part.tolist() for part in cells] for cells in tally.open]
+    return {
+        "tested": tally.tested,
+        "closed": tally.closed,
+        "leaves": sorted(tally.leaves.items()),
+        "open": hexed(opened),
+    }
+
+
+def _read(file: Path) -> Tally:
+    """Return a piece from JSON."""
+    record = read_json(file)
+    opened = [Cells(*(np.array(part) for part in unhexed(cells))) for cells in record["open"]]
+    return Tally(record["tested"], record["closed"], {depth: count for depth, count in record["leaves"]}, opened)
+
+
+def unhexed(value: Any) -> Any:
+    """Return lists of hex floats as lists of floats; whole numbers stay what they are."""
+    if isinstance(value, list):
+        return [unhexed(entry) for entry in value]
+    return float.fromhex(value) if isinstance(value, str) else value
+
+
+def _directions(opened: list[Cells], n: int, teacher: Teacher) -> np.ndarray:
+    """Return the middles of cells (m, n, d)."""
+    if not opened:
+        return np.zeros((0, n, teacher.units.shape[1]))
+    return np.moveaxis(placed(joined(opened)).u, 2, 0)
+
+
+def _reason(problem: TwoLayer, left: int, radius: float) -> str:
+    """Return why nothing is proved, or nothing."""
+    where = f"every local minimum lies in one of the {left} cells left open, up to symmetry"
+    if problem.students < problem.teachers:
+        return f"n = {problem.students} < k = {problem.teachers}, so that the least value of F is not known; {where}"
+    if left and radius == 0:
+        return f"the teacher is not shown to be an isolated minimum (are two of its neurons parallel?); {where}"
+    return f"{where}, or at the teacher" if left else ""
+
+
+def _certificate(problem: TwoLayer, radius: float, smallest: float, tally: Tally) -> Certificate:
+    """Return the sealed certificate."""
+    document = {
+        "format": FORMAT,
+        "kind": "absence",
+        "problem": problem.to_json(),
+        "claims": hexed({"radius": radius}),
+        "rule": hexed({"name": RULE, "smallest": smallest}),
+        "counts": {"cells": tally.tested, **{test: tally.closed[test] for test in TESTS}},
+        "meta": {"producer": "earnshaw.proof"},
+    }
+    document["sha256"] = seal(document)
+    return Certificate("absence", document)

@@ -1,0 +1,68 @@
+"""``earnshaw grow``, and the figure of a minimum that every n has."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from earnshaw.cli.app import app
+
+TEACHER = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+STUDENT = [[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]]
+
+
+@pytest.fixture
+def earnshaw(tmp_path, monkeypatch):
+    """Run a command in a folder of its own; return its exit code, its output and its errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
+    np.savez("tiny.npz", weights=STUDENT, teacher=TEACHER)
+    np.save("tiny.npy", TEACHER)
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return run
+
+
+def test_a_ladder_of_the_smallest_teacher_from_a_file_and_from_a_certificate(earnshaw, tmp_path):
+    code, out, _ = earnshaw("grow", "--teacher", "tiny.npy", "--neurons", 1, "--out", "ladder")
+    assert code == 0
+    assert "every n" in out
+    assert "n = 4: 5 candidates: 5 GLOBAL" in out
+    assert (tmp_path / "ladder" / "ladder.png").exists()
+    (held,) = (tmp_path / "ladder" / "certificates").glob("*-every_n.json")
+    code, out, _ = earnshaw("check", "ladder")
+    assert (code, out.count("VERIFIED")) == (0, 2)
+    code, out, _ = earnshaw("grow", held, "--neurons", 1, "--json")
+    first, second = map(json.loads, out.splitlines())
+    assert (code, first["n"], second["n"]) == (0, 3, 4)
+    assert first["minima"][0]["stable"] is True
+    assert second["proved"] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "one of the three"),
+        (("-k", 3, "--teacher", "tiny.npy"), "one of the three"),
+        (("tiny.npz", "-k", 3), "one of the three"),
+        (("none.npz",), "none.npz"),
+        (("-k", 2, "--neurons", 0), "neurons"),
+    ],
+)
+def test_mistakes(earnshaw, arguments, says):
+    code, out, err = earnshaw("grow", *arguments)
+    assert (code, out) == (2, "")
+    assert says in err
+
+
+def test_the_figure_of_a_minimum_that_every_n_has(earnshaw, tmp_path):
+    code, _, _ = earnshaw("prove", "tiny.npz", "--every-n", "--out", "certs", "--figure", "smallest")
+    assert code == 0
+    assert (tmp_path / "smallest.png").read_bytes().startswith(b"\x89PNG")
+    code, _, err = earnshaw("prove", "tiny.npz", "--out", "certs", "--figure", "smallest")
+    assert (code, "add --every-n" in err) == (2, True)

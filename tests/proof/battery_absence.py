@@ -1,0 +1,631 @@
+"""What the walk of the kind `absence` must get right: enclosures hold what they should, bounds bound, covers cover.
+
+Truth comes from points inside cells, with angles by arctan2, and from the formulas of docs/absence.md written once more for one
+network at a time. One case, `as it was`, compares numbers with those of the checker itself: it tells a changed guess, which no
+truth can, for a worse guess is not wrong.
+"""
+
+from functools import cache
+from itertools import permutations, product
+
+import adversaries_absence
+import numpy as np
+from cases import Case, part, verdict
+
+import earnshaw.proof.trusted as original
+
+TINY = 2.0**-60
+
+
+def absences() -> dict[str, Case]:
+    """Return the cases by name."""
+    bad, good = adversaries_absence.everything()
+    cases = {
+        "absence: as it was": _as_it_was,
+        "absence: angles": _angles,
+        "absence: symmetries": _symmetries,
+        "absence: cover": _cover,
+        "absence: halves": _halves,
+        "absence: patches": _patches,
+        "absence: lengths": _lengths,
+        "absence: forces": _forces,
+        "absence: bends": _bends,
+        "absence: curvatures": _curvatures,
+        "absence: parallel pairs": _parallel,
+        "absence: near": _near,
+        "absence: frames": _frames,
+        "absence: walks": _walks,
+    }
+    cases |= {f"absence good: {name}": verdict(data, True) for name, data in good.items()}
+    return cases | {f"absence bad: {name}": verdict(data, False) for name, data in bad.items()}
+
+
+# One network at a time, in plain formulas.
+
+
+def angle(x, y):
+    return 2 * np.arctan2(np.linalg.norm(x - y), np.linalg.norm(x + y))
+
+
+def gamma(x, y):
+    t = angle(x, y)
+    return np.sin(t) * x + (np.pi - t) * y
+
+
+def phi(x, y):
+    t = angle(x, y)
+    return np.sin(t) + (np.pi - t) * np.cos(t)
+
+
+def force(u, r, teacher, a):
+    """f for one network: sum of a_i.N_i."""
+    students = [(y, s) for y, s in zip(u, r, strict=True)]
+    teachers = [(y, -s) for y, s in zip(teacher.units, teacher.lengths, strict=True)]
+    return sum(a[i] @ sum(s * gamma(x, y) for y, s in students + teachers) for i, x in enumerate(u))
+
+
+def second(x, y, z):
+    """B(z): 2 pi d2f/dx2 at unit vectors, as the derivative of the gradient."""
+    t = angle(x, y)
+    m = y - (x @ y) * x
+    return np.sin(t) * (z @ z - (x @ z) ** 2) + ((m @ z) ** 2 / np.sin(t) if np.sin(t) > 1e-12 else 0)
+
+
+def mixed(x, y, z, w):
+    """2 pi z.d2f/dxdy w at unit vectors."""
+    t = angle(x, y)
+    if np.sin(t) < 1e-9:
+        return (np.pi - t) * (z @ w)
+    fraction = np.outer(x, y) + np.outer(y, x) - (x @ y) * (np.outer(x, x) + np.outer(y, y))
+    return (np.pi - t) * (z @ w) + z @ fraction @ w / np.sin(t)
+
+
+def curvature(u, r, teacher, z):
+    """Q for one network."""
+    total = 0.0
+    for i, x in enumerate(u):
+        total += np.pi * r[i] * (z[i] @ z[i])
+        total += sum(r[j] * second(x, y, z[i]) for j, y in enumerate(u) if j != i)
+        total -= sum(s * second(x, y, z[i]) for y, s in zip(teacher.units, teacher.lengths, strict=True))
+        total += 2 * sum(np.sqrt(r[i] * r[j]) * mixed(x, u[j], z[i], z[j]) for j in range(i))
+    return total
+
+
+# Cells and points in them.
+
+
+def teacher_of(cells, rows, radius=0.0):
+    rows = np.asarray(rows, dtype=float)
+    sizes = np.linalg.norm(rows, axis=1)
+    return cells.Teacher(sizes, rows / sizes[:, None], radius, cells.symmetries(rows.tolist()))
+
+
+def random_cells(cells, n, d, count, seed, widths=(1, 9)):
+    rng = np.random.default_rng(seed)
+    half = 2.0 ** -rng.integers(*widths, size=(n, d - 1, count))
+    middle = np.floor(rng.uniform(-1, 1, size=half.shape) / (2 * half)) * 2 * half + half
+    return cells.Cells(rng.integers(0, 2 * d, size=(n, count)), middle, half, np.zeros(count, dtype=np.int64))
+
+
+def point_of(cell, index, rng, corner=False):
+    """A network's directions inside one cell: (n, d)."""
+    n, free, _ = cell.middle.shape
+    u = np.empty((n, free + 1))
+    for i in range(n):
+        offset = rng.choice([-1.0, 1.0], size=free) if corner else rng.uniform(-1, 1, size=free)
+        x = list(cell.middle[i, :, index] + offset * cell.half[i, :, index])
+        x.insert(int(cell.face[i, index]) // 2, 1.0 - 2.0 * (cell.face[i, index] % 2))
+        u[i] = np.array(x) / np.linalg.norm(x)
+    return u
+
+
+def inside(cell, index, u, slack=1e-12):
+    """Whether a cell holds directions."""
+    for i, x in enumerate(u):
+        axis, sign = int(cell.face[i, index]) // 2, 1.0 - 2.0 * (cell.face[i, index] % 2)
+        if sign * x[axis] <= 0:
+            return False
+        free = np.delete(x / abs(x[axis]), axis)
+        if not (np.abs(free - cell.middle[i, :, index]) <= cell.half[i, :, index] + slack).all():
+            return False
+    return True
+
+
+def images(u, symmetries):
+    """All that a walk may take for u: permuted students, symmetries of the teacher."""
+    for order, signs in [(tuple(range(u.shape[1])), (1,) * u.shape[1]), *symmetries]:
+        moved = np.array(signs) * u[:, list(order)]
+        for students in permutations(range(len(u))):
+            yield moved[list(students)]
+
+
+SETTINGS = (  # teacher, students
+    (np.eye(2), 2),
+    (np.eye(3), 3),
+    ([[0.9, 0.1], [-0.3, 0.5]], 1),
+    ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3),
+    ([[0.6, 0.3, 0.1], [-0.2, 0.5, 0.7]], 2),
+    ([[0.0, 0.0, 1.0], [0.3, -0.5, 0.1]], 1),
+)
+
+
+def _known(checker, rows, n, count, seed, widths=(1, 9)):
+    """Cells of a setting, and all that is known of them."""
+    cells = part(checker, "cells")
+    teacher = teacher_of(cells, rows)
+    some = random_cells(cells, n, len(rows[0]), count, seed, widths)
+    place = cells.placed(some)
+    pairs = cells.paired(place.u, teacher)
+    return teacher, some, place, pairs, cells.lengths(place, pairs, teacher)
+
+
+def _angles(checker) -> bool:
+    cells = part(checker, "cells")
+    q = np.concatenate([np.linspace(0, 0.5, 2001), 10.0 ** np.linspace(-30, -1, 200)])
+    if not np.abs(cells.arcsine(q) - np.arcsin(np.sqrt(q))).max() < 2.0**-45:
+        return False
+    for rows, n in SETTINGS:
+        _, _, place, pairs, _ = _known(checker, rows, n, 40, 1)
+        every = np.concatenate(
+            [place.u, np.broadcast_to(_units(rows), (40, len(rows), len(rows[0]))).transpose(1, 2, 0)]
+        )
+        for i, y, lane in product(range(n), range(len(every)), range(40)):
+            a, b = place.u[i, :, lane], every[y, :, lane]
+            t = angle(a, b)
+            found = pairs.cos[i, y, lane], pairs.sin[i, y, lane], pairs.share[i, y, lane]
+            m = b - (a @ b) * a
+            if not np.abs(np.subtract(found, (np.cos(t), np.sin(t), np.pi - t))).max() < 2.0**-43:
+                return False
+            if not (np.abs(pairs.m[i, y, :, lane] - m).max() < 2.0**-43 and (pairs.rows[y, :, lane] == b).all()):
+                return False
+            if not abs(pairs.steep[i, y, lane] * (pairs.sin[i, y, lane] + 2.0**-40) - 1) < 1e-14:
+                return False
+    return True
+
+
+def _units(rows):
+    rows = np.asarray(rows, dtype=float)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def _symmetries(checker) -> bool:
+    """All signed permutations that keep the rows, as a set, and no others."""
+    cells = part(checker, "cells")
+    for rows, sizes in (
+        (np.eye(2), 2),
+        (np.eye(3), 6),
+        ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 2),
+        ([[0.9, 0.1], [0.3, 0.5]], 1),
+    ):
+        rows = np.asarray(rows)
+        found = cells.symmetries(rows.tolist())
+        if len(set(found)) != sizes:
+            return False
+        for order, signs in found:
+            moved = np.array(signs) * rows[:, list(order)]
+            if sorted(moved.tolist()) != sorted(rows.tolist()):
+                return False
+    return True
+
+
+def _cover(checker) -> bool:
+    """Whatever the directions, an image of them lies in a root."""
+    cells = part(checker, "cells")
+    rng = np.random.default_rng(5)
+    for rows, n in SETTINGS:
+        teacher = teacher_of(cells, rows)
+        roots = cells.roots(teacher, n)
+        if not ((roots.half == 0.5).all() and (roots.depth == 0).all() and (np.abs(roots.middle) == 0.5).all()):
+            return False
+        keys = {_key(roots, index) for index in range(len(roots.depth))}
+        true = [
+            (o, s)
+            for o, s in teacher.symmetries
+            if sorted((np.array(s) * np.asarray(rows)[:, list(o)]).tolist()) == sorted(np.asarray(rows).tolist())
+        ]
+        for _ in range(60):
+            u = rng.normal(size=(n, len(rows[0])))
+            if not any(_root_of(v) in keys for v in images(u, true)):
+                return False
+    return True
+
+
+def _key(cells, index):
+    return tuple((int(cells.face[i, index]), *cells.middle[i, :, index].tolist()) for i in range(len(cells.face)))
+
+
+def _root_of(u):
+    """The root that would hold directions."""
+    found = []
+    for x in u:
+        axis = int(np.abs(x).argmax())
+        free = np.delete(x / abs(x[axis]), axis)
+        found.append((2 * axis + int(x[axis] < 0), *np.where(free < 0, -0.5, 0.5).tolist()))
+    return tuple(found)
+
+
+def _halves(checker) -> bool:
+    """Two halves make up a cell: the widest patch, across its longer side."""
+    cells = part(checker, "cells")
+    rng = np.random.default_rng(6)
+    for n, d in ((1, 2), (2, 2), (2, 3), (3, 3)):
+        some = random_cells(cells, n, d, 30, n + d)
+        some.half[0, 0, :10] /= 4
+        rho = cells.placed(some).rho
+        both = cells.Cells(*some).halves(rho)
+        if not (len(both.depth) == 60 and (both.depth == 1).all()):
+            return False
+        for index in range(30):
+            for _ in range(6):
+                u = point_of(some, index, rng)
+                if not 1 <= inside(both, index, u) + inside(both, index + 30, u) <= (1 if rng else 2):
+                    return False
+            for child in (index, index + 30):
+                shrunk = some.half[:, :, index] != both.half[:, :, child]
+                who, side = np.argwhere(shrunk)[0]
+                ok = shrunk.sum() == 1 and both.half[who, side, child] == some.half[who, side, index] / 2
+                ok &= (
+                    rho[who, index] == rho[:, index].max()
+                    and some.half[who, side, index] == some.half[who, :, index].max()
+                )
+                if not (ok and (both.face[:, child] == some.face[:, index]).all()):
+                    return False
+    return True
+
+
+def _patches(checker) -> bool:
+    """Radii hold every point of a patch and little more; the hull of the corners holds every initial velocity."""
+    rng = np.random.default_rng(7)
+    for rows, n in SETTINGS[:2]:
+        _, some, place, *_ = _known(checker, rows, n, 60, 3, (1, 7))
+        for index in range(60):
+            farthest = np.zeros(n)
+            for trial in range(12):
+                u = point_of(some, index, rng, corner=trial < 8)
+                for i in range(n):
+                    middle, x = place.u[i, :, index], u[i]
+                    t = angle(middle, x)
+                    farthest[i] = max(farthest[i], t)
+                    xi = (x - (x @ middle) * middle) * t / np.sin(t)
+                    direction = rng.normal(size=x.shape)
+                    reach = (place.corners[i, :, :, index] @ direction).max()
+                    if not (xi @ direction <= reach + 1e-12 and t <= place.rho[i, index]):
+                        return False
+            if not (place.rho[:, index] <= 1.02 * farthest + 1e-9).all() and len(rows[0]) == 2:
+                return False
+            if not np.abs((place.corners[:, :, :, index] * place.u[:, None, :, index]).sum(axis=2)).max() < 1e-14:
+                return False
+    return True
+
+
+def _lengths(checker) -> bool:
+    """The lengths of every critical network of a cell are enclosed, in all four ways; small cells enclose them closely."""
+    rng = np.random.default_rng(8)
+    seen = 0
+    for rows, n in SETTINGS:
+        for widths, most in (((1, 5), np.inf), ((9, 12), 0.6), ((18, 20), 2e-2)):
+            teacher, some, _, _, norms = _known(checker, rows, n, 40, 4, widths)
+            for index, trial in product(range(40), range(4)):
+                u = point_of(some, index, rng, corner=trial < 3)
+                k = np.array([[phi(x, y) for y in u] for x in u])
+                b = [sum(s * phi(x, y) for y, s in zip(teacher.units, teacher.lengths, strict=True)) for x in u]
+                if np.linalg.cond(k) > 1e4 or not ((r := np.linalg.solve(k, b)) > 0).all():
+                    continue
+                seen += 1
+                y = norms.basis[:, :, index].T @ (r - norms.middle[:, index])
+                held = (norms.lo[:, index] <= r).all() and (r <= norms.hi[:, index]).all() and not norms.none[index]
+                held = held and (np.abs(y) <= norms.reach[:, index]).all()
+                held = held and all(r[i] + r[j] <= norms.sums[i, j, index] for i in range(n) for j in range(i))
+                wide = norms.reach[:, index].max() <= most * np.linalg.norm(np.linalg.inv(k)) * 4
+                if not (held and wide and (norms.lo[:, index] >= 0).all()):
+                    return False
+    return seen > 400
+
+
+def _forces(checker) -> bool:
+    """f is at least the bound, for directions of the cell and lengths of the set; and a small cell has a close bound."""
+    cells, exclusion = part(checker, "cells"), part(checker, "exclusion")
+    rng = np.random.default_rng(9)
+    for rows, n in SETTINGS:
+        for widths in ((2, 5), (5, 9), (14, 16)):
+            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 5, widths)
+            guess = rng.normal(size=(n, len(rows[0]), 12)) * 10.0 ** rng.uniform(-3, 3, size=12)
+            bound = exclusion.least(teacher, guess, place, pairs, norms)
+            for index in range(12):
+                a = guess[:, :, index] / np.linalg.norm(guess[:, :, index])
+                at = force(place.u[:, :, index], norms.middle[:, index], teacher, a)
+                a, lowest = a * (1 if at >= 0 else -1), abs(at)
+                for trial in range(6):
+                    y = rng.choice([-1.0, 1.0], size=n) * norms.reach[:, index]
+                    r = norms.middle[:, index] + norms.basis[:, :, index] @ y
+                    if (r < 0).any():
+                        r = rng.uniform(norms.lo[:, index], norms.hi[:, index])
+                        y = norms.basis[:, :, index].T @ (r - norms.middle[:, index])
+                        if (np.abs(y) > norms.reach[:, index]).any():
+                            continue
+                    value = force(point_of(some, index, rng, corner=trial < 5), r, teacher, a)
+                    lowest = min(lowest, value)
+                    if not value >= bound[index]:
+                        return False
+                width = place.rho[:, index].max()
+                if not bound[index] >= abs(at) - 60 * width - 40 * norms.reach[:, index].max() - 1e-8:
+                    return False
+    return isinstance(cells.SLACK, float)
+
+
+def _bends(checker) -> bool:
+    """The bound of second derivatives holds, and its constants are nearly attained: each alone, by lengths made up for it."""
+    cells, exclusion = part(checker, "cells"), part(checker, "exclusion")
+    if not (np.pi**2 + 4 - 1e-14 <= exclusion.BENT**2 and exclusion.STEEPEST**2 >= 27 / 4 - 1e-14):
+        return False
+    wide = 2.0**-6
+
+    def made(first, second, r, a, teacher):
+        """Two students at slopes first and second of the first side of the square; one of them moves, or both."""
+        half = np.full((2, 1, 1), TINY)
+        half[list(moving)] = wide
+        some = cells.Cells(
+            np.zeros((2, 1), dtype=np.int64),
+            np.array([first, second]).reshape(2, 1, 1),
+            half,
+            np.zeros(1, dtype=np.int64),
+        )
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, teacher)
+        r = np.array(r).reshape(2, 1)
+        none = np.zeros(1, dtype=bool)
+        norms = cells.Lengths(r, r, r, np.eye(2)[:, :, None], np.zeros((2, 1)), r[:, None] + r, none)
+        bound = exclusion.least(teacher, np.array(a).reshape(2, 2, 1), place, pairs, norms)[0]
+        sign = 1 if force(place.u[:, :, 0], r[:, 0], teacher, np.reshape(a, (2, 2))) >= 0 else -1
+        ends = list(product(*[np.linspace(-1, 1, 3) * h for h in half[:, 0, 0]]))
+        values = []
+        for shifts in ends:
+            x = np.stack([np.ones(2), some.middle[:, 0, 0] + np.array(shifts)], axis=1)
+            u = x / np.linalg.norm(x, axis=1, keepdims=True)
+            values.append(sign * force(u, r[:, 0], teacher, np.reshape(a, (2, 2)) / np.linalg.norm(a)))
+        rho = place.rho.max()
+        return (min(values) - bound) / rho**2  # what the bound gives away, in squares of the radius
+
+    nobody = cells.Teacher(np.array([0.0]), np.array([[1.0, 0.0]]))
+    someone = cells.Teacher(np.array([1.0]), np.array([[0.6, 0.8]]))
+    close = []
+    for moving, r, teacher in (((0,), (0.0, 1.0), nobody), ((1,), (0.0, 1.0), nobody), ((0,), (1.0, 0.0), nobody), ((0,), (0.0, 0.0), someone), ((0, 1), (0.0, 1.0), nobody)):  # fmt: skip
+        best = np.inf
+        for t in np.linspace(0, 2 * np.pi, 25):
+            away = made(0.1, 0.12 if moving == (1,) else 0.5, r, [np.cos(t), np.sin(t), 0.0, 0.0], teacher)
+            if not away >= -1e-6:
+                return False
+            best = min(best, away)
+        close.append(best)
+    return max(close[:4]) < 0.03 and close[4] < 2.3
+
+
+def _curvatures(checker) -> bool:
+    """Q is at most the bound on the cell; and a small cell has a close bound."""
+    exclusion = part(checker, "exclusion")
+    rng = np.random.default_rng(10)
+    for rows, n in SETTINGS:
+        for widths in ((2, 6), (6, 10), (16, 18)):
+            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 6, widths)
+            lo = rng.uniform(0.1, 1, size=norms.lo.shape)
+            norms = norms._replace(lo=lo, hi=lo * (1 + (0 if widths[0] > 9 else 0.2)))
+            z = rng.normal(size=(n, len(rows[0]), 12))
+            z /= np.linalg.norm(z, axis=(0, 1))
+            bound = exclusion.curvature(teacher, z, place, pairs, norms)
+            for index in range(12):
+                most = -np.inf
+                for trial in range(6):
+                    u = point_of(some, index, rng, corner=trial < 5)
+                    r = rng.choice([norms.lo[:, index], norms.hi[:, index]])
+                    most = max(most, curvature(u, r, teacher, z[:, :, index]))
+                if not most <= bound[index]:
+                    return False
+                if widths[0] > 9 and not bound[index] - most < 60 * place.rho[:, index].max() + 1e-8:
+                    return False
+    return True
+
+
+def _parallel(checker) -> bool:
+    """A pair that the test closes has a direction (e, -e) of negative curvature, whatever the lengths; some pairs are closed."""
+    exclusion = part(checker, "exclusion")
+    rng = np.random.default_rng(11)
+    closed = 0
+    for rows in (np.eye(2), np.eye(3), [[1.0, 0.0], [0.6, 0.8]]):
+        cells = part(checker, "cells")
+        teacher = teacher_of(cells, rows)
+        some = random_cells(cells, 2, len(rows[0]), 400, 12, (4, 7))
+        some.face[1], some.middle[1] = (
+            some.face[0],
+            some.middle[0] + rng.choice([0, 0.125, 0.25], size=some.middle[1].shape),
+        )
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, teacher)
+        norms = cells.lengths(place, pairs, teacher)
+        found = exclusion._parallel(teacher, place, pairs, norms)
+        closed += found.sum()
+        for index in np.flatnonzero(found)[:25]:
+            for trial in range(3):
+                u = point_of(some, index, rng, corner=trial < 2)
+                r = rng.uniform(0.02, 1, size=2)
+                r *= norms.sums[0, 1, index] / r.sum()
+                if not np.linalg.eigvalsh(_pair(u, r, teacher))[0] < 0:
+                    return False
+    return bool(closed > 20)
+
+
+def _pair(u, r, teacher):
+    """2 pi times the Hessian along (e, -e), as a matrix."""
+    eye = np.eye(u.shape[1])
+    total = -2 * np.array([[mixed(u[0], u[1], e, f) for f in eye] for e in eye])
+    for i in (0, 1):
+        total += np.pi * eye + r[1 - i] / r[i] * _block(u[i], u[1 - i])
+        total -= sum(s * _block(u[i], y) for y, s in zip(teacher.units, teacher.lengths, strict=True)) / r[i]
+    return total
+
+
+def _block(x, y):
+    """The matrix of B."""
+    m, sin = y - (x @ y) * x, np.sin(angle(x, y))
+    return sin * (np.eye(len(x)) - np.outer(x, x)) + (np.outer(m, m) / sin if sin > 1e-12 else 0)
+
+
+def _near(checker) -> bool:
+    """A cell is near if its networks all are, and only then."""
+    cells, exclusion = part(checker, "cells"), part(checker, "exclusion")
+    rng = np.random.default_rng(13)
+    for rows in (np.eye(2), np.array([[0.0, 0.6], [-0.8, 0.1]]), np.eye(3)):
+        n, d = rows.shape
+        counts = set()
+        for radius in (0.02, 0.05, 0.2):
+            teacher = teacher_of(cells, rows, radius)
+            order = rng.permutation(n)
+            axis = np.abs(rows[order]).argmax(axis=1)
+            value = rows[order, axis]
+            face = np.repeat((2 * axis + (value < 0))[:, None], 80, axis=1)
+            free = np.stack([np.delete(row / abs(row[a]), a) for row, a in zip(rows[order], axis, strict=True)])
+            middle = free[:, :, None] + rng.normal(size=(n, d - 1, 80)) * radius * rng.uniform(0, 1, size=80)
+            some = cells.Cells(face, middle, np.full(middle.shape, radius / 40), np.zeros(80, dtype=np.int64))
+            place = cells.placed(some)
+            pairs = cells.paired(place.u, teacher)
+            norms = cells.lengths(place, pairs, teacher)
+            size = np.linalg.norm(rows[order], axis=1)[:, None] + rng.normal(size=(n, 80)) * radius / 4
+            lo, hi = size - radius / 50, size + radius / 50
+            norms = norms._replace(lo=lo, hi=hi, middle=size)
+            found = exclusion._near(teacher, place, pairs, norms)
+            if exclusion._near(teacher._replace(radius=0.0), place, pairs, norms).any():
+                return False
+            for index in range(80):
+                u, far = place.u[:, :, index], 0.0
+                for _trial in range(6):
+                    w = point_of(some, index, rng, corner=True) * rng.choice([lo[:, index], hi[:, index]])[:, None]
+                    far = max(far, min(np.linalg.norm(w - rows[list(p)]) for p in permutations(range(n))))
+                if found[index] and not far < radius:
+                    return False
+                if not found[index] and far < 0.8 * radius - n * radius / 10:
+                    return False
+                counts.add(bool(found[index]))
+                assert u.shape == (n, d)
+        if counts != {True, False}:
+            return False
+    return True
+
+
+def _frames(checker) -> bool:
+    """Rows of any dimension become rows of the same products, scaled; dependent ones are refused."""
+    absence = part(checker, "absence")
+    rng = np.random.default_rng(14)
+    for k, d, scale in ((2, 2, 1.0), (2, 5, 3.0), (3, 3, 0.01), (3, 7, 1e6), (4, 2, 1.0), (4, 3, 0.2)):
+        rows = rng.normal(size=(k, d)) * scale
+        frame = absence.framed(rows.tolist(), 0.25)
+        back = (frame.lengths[:, None] * frame.units) * (0.25 / frame.radius)
+        ok = 0.5 <= frame.lengths.max() <= 1 and np.allclose(back @ back.T, rows @ rows.T, rtol=1e-12, atol=0)
+        ok = ok and np.log2(frame.radius / 0.25) % 1 == 0 and frame.units.shape == (k, min(k, d))
+        if not (ok and (len(frame.symmetries) == (1 if d <= k else 0))):
+            return False
+    for rows in (
+        [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]],
+        [[1.0], [2.0]],
+        np.eye(5).tolist(),
+        np.eye(4).tolist(),
+        [[1.0, 0.0]],
+        [[1.0, 0.0]] * 5,
+    ):
+        try:
+            absence.framed(rows)
+        except checker.Rejected:
+            continue
+        return False
+    if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
+        return False
+    return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
+
+
+def _walks(checker) -> bool:
+    """Controls: what a walk leaves open, and what it must not close."""
+    cells, absence = part(checker, "cells"), part(checker, "absence")
+    square = cells.Teacher(np.ones(2), np.eye(2), 0.0961, cells.symmetries(np.eye(2).tolist()))
+    whole = absence.walk(square, cells.roots(square, 2))
+    absence.BATCH, before = 7, absence.BATCH
+    try:
+        cut = absence.walk(square, cells.roots(square, 2))
+    except checker.Rejected:
+        return False
+    finally:
+        absence.BATCH = before
+    if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
+        return False
+    if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
+        return False
+    if (
+        sum(whole.closed.values()) != sum(whole.leaves.values())
+        or min(whole.closed[test] for test in ("first order", "second order", "parallel", "near")) < 1
+    ):
+        return False
+    smallest = 2.0**-7
+    leaves = []
+    for rows, n, without, wanted in CONTROLS:
+        teacher = teacher_of(cells, rows, 0.09 if len(rows) == n else 0.0)
+        tally = absence.walk(
+            teacher, cells.roots(teacher, n), 1e5, smallest, without, lambda c, by: leaves.append((c, by))
+        )
+        left = cells.joined(tally.open) if tally.open else None
+        if left is None or (cells.placed(left).rho > smallest).any():
+            return False
+        held = {target: False for target in range(len(wanted))}
+        for index in range(len(left.depth)):
+            places = [
+                number
+                for number, u in enumerate(wanted)
+                for v in images(np.asarray(u, dtype=float), teacher.symmetries)
+                if inside(left, index, v, 3 * smallest)
+            ]
+            if not places:
+                return False  # something else is open
+            for number, u in enumerate(wanted):
+                held[number] |= any(
+                    inside(left, index, v) for v in images(np.asarray(u, dtype=float), teacher.symmetries)
+                )
+        if not all(held.values()):
+            return False
+        told = sum(len(by) for _, by in leaves)
+        if told != sum(tally.leaves.values()) or sum(int((by == 0).sum()) for _, by in leaves) != len(left.depth):
+            return False
+        leaves.clear()
+    return True
+
+
+# Teacher, students, tests left out, and the directions of all minima that must stay open.
+CONTROLS = (
+    (np.eye(2), 1, (), [[[1, 1]]]),
+    (np.eye(2), 2, ("near",), [[[1, 0], [0, 1]]]),
+    (np.eye(3), 1, (), [[[1, 1, 1]]]),
+)
+
+
+def _as_it_was(checker) -> bool:
+    """The numbers of the checker itself, bit by bit: enclosures, tests and tallies."""
+    return _numbers(checker) == _own_numbers()
+
+
+@cache
+def _own_numbers():
+    return _numbers(original)
+
+
+def _numbers(checker) -> list[object]:
+    cells, exclusion, absence = (part(checker, name) for name in ("cells", "exclusion", "absence"))
+    found = []
+    for rows, n in SETTINGS:
+        _, some, *known = _known(checker, rows, n, 80, 15, (1, 6))
+        teacher = teacher_of(cells, rows, 0.05)
+        found += [array.tobytes() for part_of in known for array in part_of]
+        found += [array.tobytes() for array in exclusion.judged(teacher, some)]
+    for rows, n, smallest in WALKS:
+        teacher = teacher_of(cells, rows, 0.05)
+        tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
+        left = [array.tobytes() for opened in tally.open for array in opened]
+        found += [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
+    return found
+
+
+WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))
