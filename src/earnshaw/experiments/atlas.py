@@ -147,7 +147,7 @@ def load_atlas(folder: str | Path) -> Atlas:
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         raise InputError(f"{folder} is no atlas: it has no .jsonl file; earnshaw atlas build makes one")
-    families = [named_family(path.stem.replace("M", "M:")) for path in files]
+    families = [named_family(path.stem.replace("_", ":").replace("-", ",")) for path in files]
     found = {family.name: sorted(_read(folder, family).values(), key=lambda point: point.k) for family in families}
     return Atlas(folder, found)
 
@@ -225,7 +225,7 @@ def _said(family: NamedFamily, certificate: Certificate) -> AtlasPoint:
 
 
 def _path(folder: Path, name: str) -> Path:
-    return folder / f"{name.replace(':', '')}.jsonl"
+    return folder / f"{name.replace(':', '_').replace(',', '-')}.jsonl"
 
 
 def _read(folder: Path, family: NamedFamily) -> dict[int, AtlasPoint]:

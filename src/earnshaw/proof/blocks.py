@@ -45,7 +45,7 @@ def prove_family(family: str, k: int, *, precision: int | None = None, meta: Map
     Parameters
     ----------
     family
-        II, I, A, B, 2B or M:q; :mod:`earnshaw.problems.named` says what they are.
+        II, I, A, B, 2B, 3Bp, M:q, B:r, P:q, P:m,q or C:j; :mod:`earnshaw.problems.named` says what they are.
     k
         How many teacher neurons, up to 100,000,000; the cost does not depend on it.
     precision

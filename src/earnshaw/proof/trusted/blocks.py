@@ -90,8 +90,7 @@ class Symmetric:
         # Two coordinate vectors are at right angles; a student that is parallel to another neuron is refused.
         require(gap > 0, "two neurons are parallel, or too nearly so for the precision")
         area = gap.sqrt()
-        angle = arb.pi() - arb.atan2(area, dot) if dot > 0 else arb.atan2(area, -dot)
-        return Meeting(dot, area, angle / (2 * arb.pi()))
+        return Meeting(dot, area, arb.atan2(area, -dot) / (2 * arb.pi()))  # pi - t, for the area is positive
 
     def _rest(self, row: int) -> int | None:
         return None if self.ties[row] is None else 0
