@@ -237,9 +237,15 @@ def _block_errors(family, found, site, h):
     }  # fmt: skip
     parts = {name: (form, square) for name, form, square in found.blocks()}
     yield arb(parts.keys() != names.keys())
+    m = FAR - (family == "II")
+    norms = {
+        "trivial": [m, m * (m - 1), m, m, 1],
+        "standard": [1, 2 * m - 4, 2 * m, 1, 1] if family == "A" else [1, 1, 1, 2 * m - 4, 2 * m],
+    }
     for name, (powers, vectors, block) in names.items():
         form, square = (vectors.transpose() * _matrix(x, powers, h) * vectors for x in parts[name])
         for i in range(len(powers)):
+            yield square[i, i] - norms.get(name, [1, 1])[i]
             for j in range(len(powers)):
                 yield form[i, j] / (square[i, i] * square[j, j]).sqrt() - block[i, j]
                 yield square[i, j] / (square[i, i] * square[j, j]).sqrt() - (i == j)

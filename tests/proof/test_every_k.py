@@ -121,13 +121,23 @@ def _formula_mutants(family, count):
     return random.Random(0).sample(found, count)
 
 
+def _agreeing(family, count):
+    case = {"formulas": battery_every_k.agrees(family, 0)}
+    assert mutation.noticed_by(None, case) is None
+    return [mutant.name for mutant in _formula_mutants(family, count) if mutation.noticed_by(mutant, case) is None]
+
+
 @pytest.mark.parametrize("family", ["II", "A"])
 def test_wrong_formulas_do_not_agree_with_blocks(family):
     """A sign, a factor or a term that is wrong in the equations, the Hessian or the value is noticed at random points."""
-    case = {"formulas": battery_every_k.agrees(family, 0)}
-    assert mutation.noticed_by(None, case) is None
-    survivors = [mutant.name for mutant in _formula_mutants(family, 24) if mutation.noticed_by(mutant, case) is None]
-    assert survivors == []
+    assert _agreeing(family, 4) == []
+
+
+@pytest.mark.nightly
+@pytest.mark.slow
+@pytest.mark.parametrize("family", ["II", "A"])
+def test_many_wrong_formulas_do_not_agree_with_blocks(family):
+    assert _agreeing(family, 60) == []
 
 
 def test_words_and_latex(proof):

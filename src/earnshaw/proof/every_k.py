@@ -19,8 +19,7 @@ from flint import arb, arb_mat
 
 from earnshaw.errors import InputError
 from earnshaw.problems.named import named_family
-from earnshaw.proof.blocks import _corrected as corrected
-from earnshaw.proof.blocks import _pair as pair
+from earnshaw.proof.blocks import corrected, pair
 from earnshaw.proof.certificate import Certificate, build
 from earnshaw.proof.claims import EveryKClaim
 from earnshaw.proof.doubles import down, up
@@ -33,7 +32,7 @@ from earnshaw.proof.trusted.scaled import FAMILIES
 from earnshaw.proof.verdict import Proof, Verdict
 from earnshaw.threads import one_blas_thread
 
-FIRST, START = 6, 40
+FIRST_K, START = 6, 40
 DEGREE, NODES, ORDER, PIECES, TUBE = 14, 24, 26, 128, 2.0**-16
 BITS = 128
 BACKOFF = 1e-3  # of lambda_tail_ge, relatively
@@ -44,7 +43,7 @@ LEADING = {
 }
 
 
-def prove_every_k(family: str, first: int = FIRST, *, meta: Mapping[str, str] | None = None) -> Proof:
+def prove_every_k(family: str, first: int = FIRST_K, *, meta: Mapping[str, str] | None = None) -> Proof:
     """Prove that a named family is a spurious minimum for every k from `first` to infinity, in every dimension.
 
     Parameters
