@@ -141,11 +141,11 @@ def _slopes(checker) -> bool:
     def expression(x, y, h):
         small = h * x / (y + h * 2)
         total = 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y + h * (-y)
-        return total + small.xi() * x + (1 - x * h) - arb(2) * y
+        return total + small.xi() * x + (h - x * h) - arb(2) * y
 
     def number(x, y, h):
         small = h * x / (y + h * 2)
-        return 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y - h * y + _xi(small) * x + (1 - x * h) - 2 * y
+        return 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y - h * y + _xi(small) * x + (h - x * h) - 2 * y
 
     with precision(300):
         scope = models.Scope(40, arb(0).union(arb(0.01)))

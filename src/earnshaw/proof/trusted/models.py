@@ -60,8 +60,7 @@ class Model:
 
     def at(self, h: arb) -> arb:
         """Enclose the values at all points of a ball of h; it is not finite where a negative power meets h = 0."""
-        value = self.leading(h)
-        return value * h**self.low if self.low >= 0 else value / h**-self.low
+        return self.leading(h) * h**self.low
 
     def leading(self, h: arb) -> arb:
         """Enclose f h^-low, which has the sign of f: by the mean value theorem, for c as it is at each h."""
@@ -75,8 +74,6 @@ class Model:
         if not isinstance(other, Model | arb | int):
             return NotImplemented
         other = self._with(other)
-        if not other.poly.length() or not self.poly.length():
-            return self if self.poly.length() else other
         low = min(self.low, other.low)
         poly = self.poly.left_shift(self.low - low) + other.poly.left_shift(other.low - low)
         return Model(self.scope, low, poly)
