@@ -1,14 +1,16 @@
-"""Seconds to prove and to check: minima of the symmetric family with one odd neuron, and the convexity of data sets.
+"""Seconds to prove and to check: minima of the symmetric family with one odd neuron, families for every k, and data sets.
 
 Run it with ``python benchmarks/proofs.py``. Each number is the faster of three; compare numbers measured side by side.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from earnshaw.problems import Data, Problem, TwoLayer
-from earnshaw.proof import check, prove
+from earnshaw.proof import check, prove, prove_every_k
 
 # k: a (diagonal), b (off it), c (odd column), d (odd row), e (corner)
 FAMILY = {
@@ -32,13 +34,15 @@ def data(rows: int, neurons: int, dimension: int) -> tuple[Problem, np.ndarray]:
 
 def main() -> None:
     print("problem                     proved s  checked s")
-    for name, (problem, weights) in {
-        "k = n = 20": minimum(20),
-        "k = n = 40": minimum(40),
-        "10,000 rows, K = 3, d = 5": data(10_000, 3, 5),
-        "10,000 rows, K = 3, d = 20": data(10_000, 3, 20),
+    for name, attempt in {
+        "k = n = 20": partial(prove, *minimum(20)),
+        "k = n = 40": partial(prove, *minimum(40)),
+        "family II, every k >= 6": partial(prove_every_k, "II"),
+        "family A, every k >= 6": partial(prove_every_k, "A"),
+        "10,000 rows, K = 3, d = 5": partial(prove, *data(10_000, 3, 5)),
+        "10,000 rows, K = 3, d = 20": partial(prove, *data(10_000, 3, 20)),
     }.items():
-        proofs = [prove(problem, weights) for _ in range(3)]
+        proofs = [attempt() for _ in range(3)]
         checks = [check(proofs[0]) for _ in range(3)]
         assert all(result.verified for result in checks)
         print(f"{name:28}{min(p.seconds for p in proofs):8.2f}{min(c.seconds for c in checks):11.2f}")

@@ -72,6 +72,7 @@ SIDEBAR = {
         "Certificates <certificates>",
         "Absence <absence>",
         "Symmetry <symmetry>",
+        "Every k <every-k>",
         "Families <families>",
         "More neurons <over-parameterised>",
         "Convolutional network <convnet>",

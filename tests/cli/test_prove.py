@@ -152,3 +152,27 @@ def test_every_n_is_proved_or_refused_with_the_way_down(earnshaw):
     Path("other.json").write_text('{"kind": "minimum"}')
     code, _, err = earnshaw("prove", "other.json", "--out", "certs")
     assert (code, "no certificate about a point" in err) == (2, True)
+
+
+def test_a_family_is_proved_for_every_k_or_refused_with_the_block_that_fails(earnshaw, tmp_path):
+    code, out, _ = earnshaw(
+        "prove", "--family", "A", "--every-k", "-k", 37, "--out", "all", "--figure", "course", "--json"
+    )
+    row = json.loads(out)
+    assert code == 0
+    assert (row["verdict"], row["first"], row["from"]) == ("PROVED_EVERY_K", 37, 40)
+    assert row["lambda_tail_ge"] > 0.048
+    assert (tmp_path / "course.png").stat().st_size > 10_000
+    assert "VERIFIED every k: for every k >= 37" in earnshaw("check", "all")[1]
+    code, out, _ = earnshaw("prove", "--family", "II", "--every-k", "-k", 5, "--out", "all")
+    assert code == 1
+    assert "k = 5: the part standard of group 0 is not positive definite" in out
+    for wrong, says in {
+        ("--every-k",): "--every-k is about a family",
+        ("--family", "B", "--every-k"): "is not proved for every k; give II or A",
+        ("--family", "A", "--every-k", "-k", "6..8"): "the first k",
+        ("--family", "A", "--every-k", "--precision", "200"): "leave out --precision",
+    }.items():
+        code, out, err = earnshaw("prove", *wrong, "--out", "x")
+        assert (code, out) == (2, "")
+        assert says in err
