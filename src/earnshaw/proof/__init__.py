@@ -5,7 +5,7 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
-from earnshaw.proof.absence import Absence, absence
+from earnshaw.proof.absence import Absence, AbsenceMap, Leaves, absence, absence_map, leaves
 from earnshaw.proof.blocks import prove_family, prove_pattern
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.claims import (
@@ -27,5 +27,5 @@ __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "
 __all__ += ["prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
-__all__ += ["Absence", "absence"]
+__all__ += ["Absence", "AbsenceMap", "Leaves", "absence", "absence_map", "leaves"]
 __all__ += ["Splitting", "splitting", "splitting_table"]
