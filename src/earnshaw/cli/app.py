@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import absence, animate, arena, demo, doctor, draw, dynamics, fit, grow, prove, reproduce, runs, sweep
+from earnshaw.cli import (
+    absence,
+    animate,
+    arena,
+    atlas,
+    demo,
+    doctor,
+    draw,
+    dynamics,
+    fit,
+    grow,
+    prove,
+    reproduce,
+    runs,
+    sweep,
+)
 from earnshaw.cli.helping import Command, Group, option
 
 app = typer.Typer(
@@ -60,6 +75,13 @@ COMMANDS = (  # name, function, examples, group, one line
 
 for _name, _function, _examples, _group, _line in COMMANDS:
     app.command(_name, cls=Command, epilog="\n".join(_examples), rich_help_panel=_group, short_help=_line)(_function)
+app.add_typer(
+    atlas.app,
+    name="atlas",
+    cls=Group,
+    rich_help_panel=PROVE,
+    short_help="Prove named families for every k in a range.",
+)
 app.add_typer(
     runs.app,
     name="runs",

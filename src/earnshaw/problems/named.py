@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,11 @@ Rows = tuple[int | None, ...]
 Corrector = Callable[[Sequence[float], Rows, Any], Any]
 RATIO, LEAST_STEP, NEAR = 1.3, 1e-3, 0.25
 LARGEST = 10**8
+
+
+def product_name(sizes: Iterable[int]) -> str:
+    """Return the name of a product of symmetric groups, larger factors first, trivial ones left out."""
+    return " x ".join(f"S_{size}" for size in sorted(sizes, reverse=True) if size > 1) or "trivial"
 
 
 @dataclass(frozen=True)
@@ -78,22 +83,30 @@ class NamedFamily:
         rest = [size for size in (self.between, self.flipped) if size is not None]
         return (int(k) - sum(rest), *rest)
 
+    def label(self, k: int) -> str:
+        """Return the name with that of the group that fixes the point: II (S_19)."""
+        return f"{self.name} ({product_name(self.sizes(k))})"
+
     def neurons(self, k: int) -> int:
         """Return n, how many neurons the student has."""
         sizes = self.sizes(k)
         return sum(1 if row is None else sizes[row] for row in self.rows)
 
-    def follow(self, k: int, correct: Corrector) -> Any:
-        """Return the numbers for k, as `correct` has them, by continuation from the known point."""
-        begin, end = np.log(self.base), np.log(self.sizes(k))
+    def follow(self, k: int, correct: Corrector, known: tuple[int, Any] | None = None) -> Any:
+        """Return the numbers for k, as `correct` has them, by continuation from the point at the base.
+
+        ``known`` is another size and the corrected numbers there, if they are at hand: a nearer place to begin.
+        """
+        base = self.base if known is None else self.sizes(known[0])
+        begin, end = np.log(base), np.log(self.sizes(k))
         limits = np.array(self.limits, dtype=np.float64)
-        found = correct(self.base, self.rows, np.array(self.numbers))
+        found = correct(self.base, self.rows, np.array(self.numbers)) if known is None else known[1]
         at, step = 0.0, math.log(RATIO) / max(float(np.abs(end - begin).max()), 1e-9)
-        known = [(at, _doubles(found))]
+        last = [(at, _doubles(found))]
         while at < 1.0:
             step = min(step, 1.0 - at)
             sizes = np.exp(begin + (at + step) * (end - begin)) if at + step < 1.0 else self.sizes(k)
-            guess = _extrapolated(known, limits, at + step)
+            guess = _extrapolated(last, limits, at + step)
             room = np.abs(guess - limits) + 2.0 / sum(sizes) ** 2
             try:
                 found = correct(tuple(float(size) for size in sizes), self.rows, guess)
@@ -106,7 +119,7 @@ class NamedFamily:
                     raise InputError(f"family {self.name} is lost on the way to k = {k}; try another k")
                 continue
             at = min(at + step, 1.0)
-            known = [*known[-1:], (at, _doubles(found))]
+            last = [*last[-1:], (at, _doubles(found))]
             step *= 1.5 if missed < NEAR / 8 else 1.0
         return found
 
@@ -115,14 +128,14 @@ def _doubles(numbers: Any) -> Array:
     return np.array([float(number) for number in numbers])
 
 
-def _extrapolated(known: list[tuple[float, Array]], limits: Array, at: float) -> Array:
-    """Return the numbers at `at`, each a power from its limit, by the last two places known."""
-    if len(known) < 2:
-        return known[0][1]
-    (first, old), (last, new) = known
+def _extrapolated(last: list[tuple[float, Array]], limits: Array, at: float) -> Array:
+    """Return the numbers at `at`, each a power from its limit, by the last two places."""
+    if len(last) < 2:
+        return last[0][1]
+    (before, old), (now, new) = last
     old, new = old - limits, new - limits
     ratio = np.where(old * new > 0, new / np.where(old == 0, 1.0, old), 1.0)
-    return limits + new * np.clip(ratio, 0.1, 10.0) ** ((at - last) / (last - first))
+    return limits + new * np.clip(ratio, 0.1, 10.0) ** ((at - now) / (now - before))
 
 
 _M = (

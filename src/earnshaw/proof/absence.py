@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, hexed
-from earnshaw.proof.producer import _begin, prove
+from earnshaw.proof.producer import begin_process, prove
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.absence import RULE, SMALLEST, Tally, framed, isolated, walk
 from earnshaw.proof.trusted.cells import Cells, Teacher, joined, paired, placed, roots
@@ -308,7 +308,7 @@ def _pieces(
         found: Iterator[Tally] = (walk(teacher, job, MOST, smallest) for job in jobs)
         yield from _kept(missing, found, folder)
         return
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _begin) as pool:
+    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), begin_process) as pool:
         try:
             yield from _kept(missing, pool.map(_walk, [(teacher, job, MOST, smallest) for job in jobs]), folder)
         except BrokenProcessPool:

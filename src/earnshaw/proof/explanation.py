@@ -85,7 +85,9 @@ def _blocks(document: blocks_claims.Document, low: Number, high: Number) -> tupl
     """A point with many equal entries."""
     n, k, names = document.n, document.k, blocks_claims.group(document)
     groups = ", ".join(str(size) for size in document.sizes)
-    rows = ", ".join("a single neuron" if row is None else f"one for each of group {row + 1}" for row in document.rows)
+    rows = ", ".join(
+        "a single neuron" if row is None else f"one for each of group {row} (from 0)" for row in document.rows
+    )
     words = (
         f"A network of n = {n} ReLU neurons learns the sum of the k = {k} coordinate ReLU neurons from standard Gaussian "
         f"inputs in R^{k}; F is half the mean squared error, and its least value is 0. The certificate's center is a point "
