@@ -17,6 +17,7 @@ import adversaries_convexity
 import adversaries_convnet
 import adversaries_every_n
 import battery_absence
+import battery_blocks
 import battery_reading
 import battery_sums
 import edges
@@ -41,6 +42,7 @@ def everything(walks=3) -> dict[str, Case]:
     cases |= {f"hair: {name}": verdict(data, False) for name, data in edges.hairs().items()}
     cases |= halves_of_balls()
     cases |= adversarial()
+    cases |= battery_blocks.cases(said)
     cases |= battery_reading.readings()
     cases |= battery_sums.sums()
     cases |= battery_reading.files()
@@ -62,16 +64,18 @@ RELU = (
     "every_n ",
 )
 CONVEXITY, CONVNET = ("sentence: convexity", "coarse: convexity", "convexity"), ("sentence: convnet", "convnet")
-ABSENCE = ("absence",)
+ABSENCE, BLOCKS = ("absence",), ("blocks",)
 ELSEWHERE = {
     "relu.py": (*CONVEXITY, *CONVNET),
     "relu_claims.py": (*CONVEXITY, *CONVNET, *ABSENCE),
-    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE),
-    "convexity.py": (*RELU, *CONVNET, *ABSENCE),
-    "sums.py": (*RELU, *CONVNET, *ABSENCE),
-    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE),
+    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE, *BLOCKS),
+    "convexity.py": (*RELU, *CONVNET, *ABSENCE, *BLOCKS),
+    "sums.py": (*RELU, *CONVNET, *ABSENCE, *BLOCKS),
+    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE, *BLOCKS),
 }
-ONLY = dict.fromkeys(("absence.py", "cells.py", "exclusion.py"), ABSENCE)  # the cases that can reach these files
+LONG = ("absence.py", "cells.py", "exclusion.py")  # files whose cases walk over cells
+# The cases that can reach these files.
+ONLY = {**dict.fromkeys(LONG, ABSENCE), **dict.fromkeys(("parts.py", "blocks.py", "blocks_claims.py"), BLOCKS)}
 
 
 def concerning(file: str, cases: dict[str, Case]) -> dict[str, Case]:
