@@ -25,6 +25,7 @@ SHAPES = [
     ([2], [0, 0]),
     ([4, 1], [0, None]),
     ([1, 2], [1, None, None]),
+    ([4, 1], [None, None]),
     ([3, 2], [0, 1, None]),
     ([2, 3], [0, 1, 1]),
     ([2, 2, 2], [2, 0, None]),
@@ -54,7 +55,10 @@ def cases(said) -> dict[str, Case]:
 
 
 def vectors(sizes, rows):
-    """Return (how many copies, vectors over all weights) of every part, in order; parts without vectors too."""
+    """Return (how many copies, how many coordinates of each group it tells apart, vectors) of every part, in order.
+
+    Vectors are over all weights; there are parts without any.
+    """
     begins, counts = np.cumsum([0, *sizes]), [1 if row is None else sizes[row] for row in rows]
     starts, k = np.cumsum([0, *counts]), sum(sizes)
 
@@ -76,7 +80,7 @@ def vectors(sizes, rows):
                 trivial += [filled(row, group, lambda i, r: i == r), filled(row, group, lambda i, r: i != r)]
             else:
                 trivial += [filled(row, group, lambda i, r: 1)]
-    found = [(1, trivial)]
+    found = [(1, {}, trivial)]
     for c, q in enumerate(sizes):
         families = [row for row, tie in enumerate(rows) if tie == c]
         if q == 1:
@@ -88,25 +92,29 @@ def vectors(sizes, rows):
             both = filled(row, c, lambda i, r: (alpha(i) + alpha(r)) * (i != r))
             standard += [both] if q > 2 else []
             standard += [filled(row, c, lambda i, r: (alpha(i) - alpha(r)) * (i != r))]
-        found.append((q - 1, standard))
+        found.append((q - 1, {c: 2}, standard))
         if q >= 3:
             turn = np.zeros((q, q), dtype=int)
             turn[[0, 1, 2], [1, 2, 0]], turn[[1, 2, 0], [0, 1, 2]] = 1, -1
             found.append(
-                ((q - 1) * (q - 2) // 2, [filled(row, c, lambda i, r, turn=turn: turn[i, r]) for row in families])
+                (
+                    (q - 1) * (q - 2) // 2,
+                    {c: 3},
+                    [filled(row, c, lambda i, r, turn=turn: turn[i, r]) for row in families],
+                )
             )
         if q >= 4:
             one, two = np.zeros(q, dtype=int), np.zeros(q, dtype=int)
             one[:2], two[2:4] = (1, -1), (1, -1)
             cross = np.outer(one, two) + np.outer(two, one)
             found.append(
-                (q * (q - 3) // 2, [filled(row, c, lambda i, r, cross=cross: cross[i, r]) for row in families])
+                (q * (q - 3) // 2, {c: 4}, [filled(row, c, lambda i, r, cross=cross: cross[i, r]) for row in families])
             )
         for e in range(c + 1, len(sizes)):
             if sizes[e] > 1:
                 pairs = [(row, e) for row in families] + [(row, c) for row, tie in enumerate(rows) if tie == e]
                 product = [filled(row, far, lambda i, r: alpha(i) * alpha(r)) for row, far in pairs]
-                found.append(((q - 1) * (sizes[e] - 1), product))
+                found.append(((q - 1) * (sizes[e] - 1), {c: 2, e: 2}, product))
     return found
 
 
@@ -129,14 +137,14 @@ def _enclosed(sizes, rows, numbers=None, lost=11) -> Case:
     weights, k = np.array(numbers)[places(point)].tolist(), sum(sizes)
     truth = Truth(weights, np.eye(k).tolist())
     whole = vectors(sizes, rows)
-    assert sum(copies * len(units) for copies, units in whole) == truth.n * k
+    assert sum(copies * len(units) for copies, _, units in whole) == truth.n * k
     with mp.workdps(DIGITS):
         flat = mp.matrix([truth.gradient[i, a] for i in range(truth.n) for a in range(k)])
         slopes = [
             sum(int(x) * flat[at] for at, x in enumerate(u.ravel()) if x) / mp.sqrt(int((u**2).sum()))
-            for u in whole[0][1]
+            for u in whole[0][2]
         ]
-        blocks = [_forms(truth.hessian, [u.ravel() for u in units]) for _, units in whole]
+        blocks = [_forms(truth.hessian, [u.ravel() for u in units]) for *_, units in whole]
         starts = np.cumsum([0, *(1 if row is None else sizes[row] for row in rows)])
         sums = [[int(starts[x] <= i < starts[x + 1]) for i in range(truth.n)] for x in range(len(rows))]
         further = [_forms(truth.extension, [np.array(u) for u in sums])]
@@ -168,8 +176,8 @@ def _enclosed(sizes, rows, numbers=None, lost=11) -> Case:
                 bounds = [(site.lipschitz(arb(r), arb(delta)), y) for (r, delta), y in steepest.items()]
                 low = site.shortest()
                 if not (
-                    [(piece.copies, len(piece.vectors)) for piece in known]
-                    == [(copies, len(units)) for copies, units in whole]
+                    [(piece.copies, piece.cut, len(piece.vectors)) for piece in known]
+                    == [(copies, cut, len(units)) for copies, cut, units in whole]
                     and all(holds(x, y) and x.rad() <= wide for x, y in pairs)
                     and all(x.is_exact() and above(x, y, bits) for x, y in bounds)
                     and low.is_exact()
@@ -231,6 +239,17 @@ def _ball(checker) -> bool:
     with part(checker, "balls").precision(128):
         middle = [arb(1), arb(1) / 4, arb(1) / 2, arb(1) / 3, arb(-1)]
         wide = module.Symmetric([3, 1], [0, None], [x + arb(0, 2.0**-20) for x in middle])
+        meets = [
+            (0, 0, 1, True, True),
+            (0, 0, 1, True, False),
+            (0, 0, 2, False, True),
+            (0, 0, 2, False, False),
+            (1, 0, 1, False, False),
+        ]
+        if not module._column([arb(0, 1)])[0, 0].rad() >= 1:
+            return False
+        if not all(wide._total(*pair).rad() >= 2.0**-20 for pair in meets):
+            return False
         for corner in range(4):
             signs = [(corner >> (i % 2)) % 2 * 2 - 1 for i in range(5)]
             one = module.Symmetric(

@@ -181,23 +181,23 @@ class Symmetric:
                     for y, same, count in self._all_met(x, {}):
                         entry += (
                             self.charge[y.row] * self.meetings[row, y.row, same].share
-                            * self._total(y.row, group, count, same, own, group == tie)
+                            * self._total(y.row, group, count, same, own)
                         )  # fmt: skip
                     times = size if own else self.copies[row] * (size - (group == tie))
                     found.append(arb(times).sqrt() * entry)
         return arb_mat(len(found), 1, found)
 
-    def _total(self, row: int, group: int, count: int, same: bool, own: bool, tied: bool) -> arb:
+    def _total(self, row: int, group: int, count: int, same: bool, own: bool) -> arb:
         """Sum the entries at one coordinate of a group over `count` neurons of a row that one neuron meets.
 
-        `own`: it is that neuron's own coordinate; `tied`: that neuron is of a family of this group. Those of the same own
-        coordinate are one neuron; of those apart, one has this coordinate for its own, if it is not the first one's.
+        `own`: it is that neuron's own coordinate. Those of the same own coordinate are one neuron; of those apart, one has
+        this coordinate for its own, if it is not the first one's.
         """
         if self.ties[row] != group:
             return count * self.off[row][group]
         if same:
             return self.own[row] if own else self.off[row][group]
-        if own and tied:
+        if own:
             return count * self.off[row][group]
         return self.own[row] + (count - 1) * self.off[row][group]
 
@@ -223,7 +223,7 @@ class Symmetric:
             (neurons, count)
             for row in range(self.students)
             for neurons, count in self._classes(row, cut)
-            if any(self._values(part, neurons, c, c.first) != [0] * size for c in self._coordinates(neurons, neurons, True, cut))
+            if any(any(self._values(part, neurons, c, c.first)) for c in self._coordinates(neurons, neurons, True, cut))
         ]  # fmt: skip
         order = {neurons: place for place, (neurons, _) in enumerate(moved)}
         for x, count in moved:
@@ -245,7 +245,7 @@ class Symmetric:
                 toward = here * _column([self._weight(y.row, c, c.second) for c in spots])
                 slant = toward - dot / own * along
                 form += count * met * self.charge[y.row] * bend * (slant * slant.transpose())
-                if order.get(y, -1) < order[x]:  # a teacher, no vector there, or counted from the other side
+                if y not in order or order[y] < order[x]:  # no vector is there, or it was counted from the other side
                     continue
                 there = _matrix([self._values(part, y, c, c.second) for c in spots], [c.weight for c in spots])
                 ahead = there * _column([self._weight(y.row, c, c.second) for c in spots])
@@ -272,14 +272,15 @@ class Symmetric:
         yield arb_mat(
             [[(same + more) * counts[x] / counts[y] for y, (same, more, _) in enumerate(shares[x])] for x in rows]
         )
-        for group, size in enumerate(self.sizes):
+        for group in range(len(self.sizes)):
             mine = [row for row in rows if self.ties[row] == group]
-            if size > 1 and mine:
+            if mine:
                 yield arb_mat([[shares[x][y][0] - shares[x][y][2] for y in mine] for x in mine])
 
     def _shares(self, x: int, y: int) -> tuple[arb, arb, arb]:
         """Return M between a neuron of row x and: that of row y with the same own coordinate, all others, one other."""
-        same, more, one = self.slope[x] if x == y else arb(0), arb(0), arb(0)
+        same, more = self.slope[x] if x == y else arb(0), arb(0)
+        one = more
         for alike, count in self._partners(Neurons(x, 0), Neurons(y, 0), self.copies[y]):
             share = self.meetings[x, y, alike].share
             if alike:
