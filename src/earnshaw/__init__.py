@@ -13,17 +13,21 @@ if TYPE_CHECKING:
     from earnshaw.descent import GradientDescent, Outcome, Stop, Stopping, optimizer
     from earnshaw.errors import InputError
     from earnshaw.experiments import (
+        Atlas,
         Fit,
         Plan,
         Runs,
         Sweep,
         SweepResult,
+        build_atlas,
         dynamics,
         families,
         families_met,
+        family_spectrum,
         fit,
         grow,
         load,
+        load_atlas,
         run_plan,
         sweep,
         work_of,
@@ -44,7 +48,19 @@ if TYPE_CHECKING:
         problem_from_json,
         standard_teacher,
     )
-    from earnshaw.proof import Certificate, Proof, Verdict, absence, check, explain, prove
+    from earnshaw.proof import (
+        Certificate,
+        Proof,
+        Verdict,
+        absence,
+        check,
+        check_lines,
+        explain,
+        prove,
+        prove_families,
+        prove_family,
+        prove_pattern,
+    )
     from earnshaw.starts import start
     from earnshaw.symmetry import Family, canonical
 
@@ -53,13 +69,14 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Fit Plan Runs Sweep SweepResult dynamics families families_met fit grow load repair run_plan sweep verify work_of",
+    "experiments": "Atlas Fit Plan Runs Sweep SweepResult build_atlas dynamics families families_met family_spectrum fit grow load "
+    "load_atlas repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",
-    "proof": "Certificate Proof Verdict absence check explain prove",
+    "proof": "Certificate Proof Verdict absence check check_lines explain prove prove_families prove_family prove_pattern",
     "starts": "start",
     "symmetry": "Family canonical",
 }

@@ -1,11 +1,13 @@
 """``absence``, and ``check`` and ``explain`` of what it writes."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import earnshaw.proof
 from earnshaw.cli.app import app
 
 
@@ -23,8 +25,9 @@ def earnshaw(tmp_path, monkeypatch):
 
 
 def test_two_neurons_are_proved_checked_and_explained(earnshaw):
-    code, out, _ = earnshaw("absence", "-k", 2, "--out", "certs")
+    code, out, _ = earnshaw("absence", "-k", 2, "--out", "certs", "--figure")
     assert code == 0
+    assert sum(Path("certs", f"k2-n2-cells.{kind}").stat().st_size > 1000 for kind in ("png", "svg")) == 2
     assert "proved: there is no bad minimum" in out
     code, out, _ = earnshaw("check", "certs")
     assert code == 0
@@ -55,7 +58,17 @@ def test_what_is_not_proved_says_so(earnshaw):
 
 
 @pytest.mark.parametrize(
-    "given", [(), ("-k", 2, "--teacher", "x.npy"), ("-k", 9), ("--teacher", "absent.npy"), ("-k", 1)]
+    "given",
+    [
+        (),
+        ("-k", 2, "--teacher", "x.npy"),
+        ("-k", 9),
+        ("--teacher", "absent.npy"),
+        ("-k", 1),
+        ("-k", 2, "--figure"),
+        ("--map",),
+        ("--map", "-k", 2, "--out", "x"),
+    ],
 )
 def test_mistakes_are_one_sentence(earnshaw, given):
     code, out, err = earnshaw("absence", *given)

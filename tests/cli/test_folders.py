@@ -87,6 +87,8 @@ def expected(command, kind):
         return 0 if kind in ("proved", "fit", "growth") else 2
     if kind in NONE:
         return 2
+    if command == "draw":  # of a sweep that has families, and of certificates
+        return 0 if kind in ("two-layer", "proved", "erf") else 2
     if command == "prove":
         return 0 if kind in ("two-layer", "proved") else 2
     if command.startswith("runs show"):
@@ -99,6 +101,7 @@ def expected(command, kind):
     "command",
     [
         "prove",
+        "draw",
         "report",
         "runs list",
         "runs show",

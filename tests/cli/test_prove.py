@@ -48,8 +48,8 @@ def test_a_convolutional_network_of_ones_own_is_proved(earnshaw, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("--out", "certs"), "one of the two"),
-        (("points.npz", "--filter", "w.npy", "--outputs", "w.npy", "--out", "certs"), "one of the two"),
+        (("--out", "certs"), "one of them"),
+        (("points.npz", "--filter", "w.npy", "--outputs", "w.npy", "--out", "certs"), "one of them"),
         (("--filter", "w.npy", "--out", "certs"), "belong together"),
         (("--outputs", "w.npy", "--out", "certs"), "belong together"),
         (("--filter", "one.npy", "--outputs", "w.npy", "--out", "certs"), "give p >= 2"),

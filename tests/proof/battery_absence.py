@@ -620,6 +620,11 @@ def _numbers(checker) -> list[object]:
         teacher = teacher_of(cells, rows, 0.05)
         found += [array.tobytes() for part_of in known for array in part_of]
         found += [array.tobytes() for array in exclusion.judged(teacher, some)]
+        z = np.random.default_rng(16).normal(size=(n, len(rows[0]), 80))
+        place, pairs, norms = known
+        tests = exclusion._first_order, exclusion._second_order, exclusion._parallel, exclusion._near
+        found += [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
+        found += [test(teacher, place, pairs, norms).tobytes() for test in tests]
     for rows, n, smallest in WALKS:
         teacher = teacher_of(cells, rows, 0.05)
         tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)

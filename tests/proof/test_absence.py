@@ -14,7 +14,7 @@ from test_absence_theory import gradient, hessian, loss
 
 import earnshaw as es
 from earnshaw.errors import InputError
-from earnshaw.proof import absence, explain
+from earnshaw.proof import absence, absence_map, explain, leaves
 from earnshaw.proof import absence as front
 from earnshaw.proof.absence import PIECES
 from earnshaw.proof.trusted import absence as trusted
@@ -133,7 +133,9 @@ def test_a_teacher_with_a_bad_minimum_keeps_it_open():
     assert closers(bad[0], teacher, cells, by) == {0}
     result = absence(teacher=BAD_TEACHER, smallest=2.0**-6)
     assert not result.proved
-    assert "lies in one of the" in result.reason
+    assert result.verdict is es.Verdict.PROVED_MINIMUM
+    assert result.minimum.claim.objective_ge == pytest.approx(0.0172, abs=1e-4)
+    assert es.check(result.minimum).verified
 
 
 @pytest.mark.parametrize(
@@ -148,6 +150,36 @@ def test_two_vectors_of_any_angle_and_dimension(rows, tmp_path):
     result = absence(teacher=rows)
     assert result.proved
     assert es.check(result.save(tmp_path / "any.json")).verified
+
+
+def test_two_neurons_of_very_different_lengths_have_a_bad_minimum():
+    """Ten to one, at right angles, in the plane and turned in space; with one to two there is none."""
+    turn = np.linalg.qr(np.random.default_rng(4).normal(size=(4, 4)))[0][:2]
+    for rows in (np.diag([1.0, 0.1]), np.diag([1.0, 0.1]) @ turn):
+        result = absence(teacher=rows, smallest=2.0**-8)
+        assert result.verdict is es.Verdict.PROVED_MINIMUM
+        assert result.minimum.claim.objective_ge == pytest.approx(0.00143775, abs=1e-7)
+        assert "there is a bad minimum" in result.reason
+    found = absence_map([90.0], [0.5, 0.1])
+    assert found.proved.tolist() == [[True], [False]]
+    assert found.bad.tolist() == [[False], [True]]
+    for wrong in ({"angles": [0.0]}, {"ratios": [1.5]}):
+        with pytest.raises(InputError, match="the map takes"):
+            absence_map(**wrong)
+
+
+def test_the_leaves_cover_the_plane_of_angles():
+    found = leaves()
+    rng = np.random.default_rng(0)
+    for point in rng.uniform(-45, 315, size=(300, 2)):
+        held = ((found.low <= point) & (point <= found.high)).all(axis=1)
+        assert held.any()
+    assert (found.closed_by > 0).all()
+    assert found.teacher.tolist() == [0.0, 90.0]
+    at = ((found.low <= (0, 90)) & (found.high >= (0, 90))).all(axis=1)
+    assert set(found.closed_by[at]) == {found.tests.index("near") + 1}
+    with pytest.raises(InputError, match="in the plane"):
+        leaves(np.eye(3), 0.5)
 
 
 def test_the_walk_goes_on_where_it_was_interrupted(tmp_path):
@@ -172,7 +204,7 @@ def test_the_walk_goes_on_where_it_was_interrupted(tmp_path):
     assert again.tested == absence(2).tested + 5000, "what was finished is not done again"
     assert again.proved
     assert not list(tmp_path.iterdir())
-    assert PIECES > 5
+    assert PIECES[2] > 5
 
 
 def test_pieces_with_open_cells_come_back_as_they_were(tmp_path):

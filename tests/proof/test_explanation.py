@@ -1,5 +1,6 @@
 """The explanation names the theorem with the certificate's own numbers, rounded to the safe side."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,6 +22,9 @@ def test_words_and_latex_of_every_kind(minimum_proof, saddle_proof):
             assert explanation.latex.count("{") == explanation.latex.count("}")
             assert explanation.latex.count("$") % 2 == 0
             assert "e-" not in explanation.latex
+            (rows,) = re.findall(r"W_0 \\approx \\begin{pmatrix} (.*?) \\end{pmatrix}", explanation.latex)
+            matrix = np.array([[float(entry) for entry in row.split("&")] for row in rows.split(r"\\")])
+            np.testing.assert_allclose(matrix, proof.point.weights, atol=5.1e-5)
     assert "0.0250805" in explain(minimum_proof.certificates["minimum"]).words
     assert "converges" in explain(minimum_proof.certificates["basin"]).words
     assert "every teacher" in explain(minimum_proof.certificates["robust"]).words

@@ -97,7 +97,7 @@ def test_a_page_without_a_known_global_minimum_calls_nothing_spurious(tmp_path):
     (result,) = run_plan(made, folder, workers=1)
     assert set(result.summary.outcomes) == {"CONVERGED"}
     words = re.sub(r"<[^>]+>", " ", sweep_page(folder, tmp_path / "page.html").html())
-    assert "0.0%" not in words
+    assert " 0.0%" not in words
     assert "no minimum can be called spurious" in words
     assert "stops above it" not in (tmp_path / "page-figures" / "values.svg").read_text()
     assert "earnshaw sweep -k 2 -n k-1 --activation erf --runs 4 --seed 0 --out" in words

@@ -4,7 +4,9 @@ import json
 import re
 import shlex
 import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -147,11 +149,13 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
     assert record["outcomes"] == {"GLOBAL": 1, "SPURIOUS": 1}
     assert f"{record['families'][0]['objective']:.8f}" in words
     assert record["families"][0]["label"] == "II (S_5)"
-    assert words.count(record["families"][0]["label"]) == 2, "in the table and before the statement"
+    assert words.count(record["families"][0]["label"]) == 2, "on the card and before the statement"
+    assert words.index("1 of 1 stuck runs end in 1 proved minimum") < words.index("2 runs. Network"), "the headline"
+    assert "1 of 2: 50.0% (1.3 to 98.7)" in words, "the count with its interval"
     assert "proved minimum" in words
     assert "It is a strict local minimum" in words
     assert "1 of the 1 spurious runs ended inside a proved basin" in words
-    assert "other" not in words.split("Families of minima")[1].split("What is proved")[0]
+    assert "other" not in words.split("Where the runs ended")[2].split("What is proved")[0]
     assert re.search(r"earnshaw \d.*Python 3", words)  # with what it was computed
     links = [address for address in found.addresses if address.endswith(".json")]
     assert links
@@ -159,6 +163,72 @@ def test_the_page_of_a_sweep_says_what_the_folder_holds(swept):
         assert json.loads((swept / link).read_text())["kind"] == "minimum"
     for picture in (swept / "report-figures").glob("*.svg"):
         ElementTree.parse(picture)
+    assert {file.name for file in (swept / "report-figures").glob("k6*")} == {
+        "k6-n6-family0-spectrum.png",
+        "k6-n6-family0-weights.png",
+    }
+
+
+def browser():
+    """Return the browser, or skip the test with a reason."""
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return found or pytest.skip("there is no Chromium here, in which the page could be opened")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_browser_shows_the_headline_and_the_cards(swept, tmp_path, width):
+    """As a browser has laid them out: each card is on the screen with its pictures, and nothing is wider than that."""
+    chromium, path = browser(), tmp_path / "page.html"
+    write_page(sweep_page(swept, path), path)
+    measure = """<script>addEventListener("load", () => {
+        const box = e => { const r = e.getBoundingClientRect(); return [r.left, r.right, r.width, r.height] }
+        const all = what => [...document.querySelectorAll(what)].map(box)
+        const pictures = [...document.images].map(i => i.naturalWidth)
+        document.title = JSON.stringify({wide: document.documentElement.scrollWidth, seen: innerWidth, pictures,
+            headline: document.querySelector(".headline").innerText, cards: all(".card"), shown: all(".card img"),
+            facts: [...document.querySelectorAll(".card dd")].map(e => e.innerText)}) })</script>"""
+    open_to_scripts = re.sub(r"<meta http-equiv=[^>]*>", "", path.read_text())
+    path.write_text(open_to_scripts.replace("</head>", measure + "</head>"))
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"]
+    frame = f'<iframe id=f width={width} height=3000 src="page.html"></iframe>'
+    holder = tmp_path / "holder.html"
+    holder.write_text(
+        f"{frame}<script>f.onload = () => setTimeout(() => document.title = f.contentDocument.title, 200)</script>"
+    )
+    command += ["--allow-file-access-from-files", f"--user-data-dir={tmp_path / 'profile'}", holder.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    (title,) = re.findall("<title>(.*?)</title>", done.stdout) or [done.stdout + done.stderr]
+    found = json.loads(unescape(title))
+    assert found["headline"] == "1 of 1 stuck runs end in 1 proved minimum"
+    assert found["seen"] == width
+    assert found["wide"] <= width, "nothing makes the page scroll sideways"
+    ((left, right, wide, high),) = found["cards"]
+    assert 0 <= left < right <= width
+    assert min(wide, high) > 200
+    assert len(found["shown"]) == 2
+    assert all(left < a < b < right and height > 50 for a, b, _, height in found["shown"])
+    assert all(found["pictures"])
+    assert "proved minimum" in found["facts"]
+
+
+def test_many_families_are_in_a_table_too(swept, tmp_path, monkeypatch):
+    from earnshaw.report import sections
+
+    monkeypatch.setattr(sections, "CARDS", 0)
+    page = sweep_page(swept, tmp_path / "page.html")
+    words = words_of(page)
+    assert "These are the first 0 of 1 families." in words
+    assert "All families" in words
+    assert 'class="card"' not in page.html()
+
+
+def test_the_headline_says_no_more_than_is_proved(swept, tmp_path, monkeypatch):
+    folder, _, _ = copied(swept, tmp_path / "run")
+    (folder / "k6-n6-proofs.json").unlink()
+    shutil.rmtree(folder / "certificates")
+    assert sweep_page(folder, tmp_path / "page.html").headline == "1 of 2 runs are stuck, at 1 minimum"
+    monkeypatch.setattr(explanation, "PATIENCE", 0.0)
+    assert sweep_page(swept, tmp_path / "page.html").headline == "1 of 2 runs are stuck, at 1 minimum"
 
 
 def test_every_proved_family_has_its_statement_and_link(swept, tmp_path):

@@ -101,6 +101,17 @@ def test_two_coordinates_pair_with_the_larger_entries_also_when_they_differ_in_s
         found = isotropy(TwoLayer(np.eye(2)).symmetry, point + np.array([[0.0, noise], [0.0, 0.0]]))
         assert found.name == "S_2"
         np.testing.assert_allclose(found.placed.numbers, [0.3, -0.3], atol=1e-9)
+    turned = isotropy(TwoLayer(np.eye(2)).symmetry, np.array([[0.1, -0.8], [-0.8, 0.1]]))
+    assert turned.placed.numbers.tolist() == [-0.8, 0.1]
+
+
+def test_entries_in_a_chain_of_small_steps_are_not_all_equal():
+    """Neighbours are within tolerance, but to exchange two moves the point by more: what looks like S_5 is not."""
+    point = np.full((5, 5), 0.1)
+    np.fill_diagonal(point, 0.9 + 0.9e-6 * np.arange(5))
+    assert isotropy(TwoLayer(np.eye(5)).symmetry, point).name == "trivial"
+    np.fill_diagonal(point, 0.9 + 0.1e-6 * np.arange(5))
+    assert isotropy(TwoLayer(np.eye(5)).symmetry, point).name == "S_5"
 
 
 def circulant(*entries):
@@ -122,6 +133,7 @@ OTHERS = {
     "cyclic": (circulant(0.9, 0.1, -0.2, 0.3, 0.4), "group of order 5", "trivial"),
     "dihedral": (circulant(0.9, 0.1, -0.2, -0.2, 0.1), "group of order 10", "trivial"),
     "wreath product": (two_blocks(), "group of order 72", "S_3 x S_3"),
+    "cyclic, every neuron twice": (np.tile(circulant(0.9, 0.1, -0.2, 0.3, 0.4), (2, 1)), "group of order 5", "trivial"),
     "diagonal": (coupled(), "group of order 6", "trivial"),
 }
 
@@ -172,6 +184,10 @@ FAMILIES = [
     ("M:11", 15, "M:11 (S_11 x S_4)"),
     ("M:2", 19, "M:2 (S_17 x S_2)"),
     ("2B", 12, "2B (S_10 x S_2)"),
+    ("3Bp", 11, "3Bp (S_8 x S_3)"),
+    ("B:4", 25, "B:4 (S_21 x S_4)"),
+    ("P:9", 16, "P:9 (S_9 x S_7)"),
+    ("P:10,7", 20, "P:10,7 (S_10 x S_7 x S_3)"),
 ]
 
 

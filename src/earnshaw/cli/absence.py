@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import fail, json_line, progress_bar, say
 from earnshaw.cli.helping import option
 from earnshaw.errors import InputError
 
+if TYPE_CHECKING:
+    from earnshaw.proof import Absence
+
 EXAMPLES = (
     "earnshaw absence -k 2",
-    "earnshaw absence -k 2 --out certs && earnshaw check certs",
+    "earnshaw absence -k 2 --out certs --figure",
     "earnshaw absence --teacher two.npy --out certs --json",
+    "earnshaw absence --map --out maps",
 )
 TEACHER_HELP = "Your own teacher, one neuron a row, in place of -k: two vectors of any dimension, say."
-OUT_HELP = "Folder for the certificate, and for the pieces of a long walk, which the same command goes on with."
+OUT_HELP = (
+    "Folder for certificates and figures, and for the pieces of a long walk, which the same command goes on with."
+)
 SMALLEST_HELP = "Leave a cell open whose patches are all narrower, in radians (default: 2^-12)."
+FIGURE_HELP = "Draw the cells, by what closed them: two students, a teacher in the plane."
+MAP_HELP = "Instead, decide many teachers of two neurons, by their angle and the ratio of their lengths."
 
 
 def absence(
@@ -28,6 +36,8 @@ def absence(
     out_folder: Annotated[Path | None, option(OUT_HELP, "--out", metavar="DIR")] = None,
     smallest: Annotated[float | None, option(SMALLEST_HELP, "--smallest", metavar="RADIUS")] = None,
     workers: Annotated[int | None, option("Processes (default: one a core for n = 3, else one).")] = None,
+    figure: Annotated[bool, option(FIGURE_HELP, "--figure")] = False,
+    whole_map: Annotated[bool, option(MAP_HELP, "--map")] = False,
     as_json: Annotated[bool, option("One JSON object, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove that there is no bad minimum: every local minimum of the loss of few ReLU neurons is global, in any dimension.
@@ -39,6 +49,13 @@ def absence(
     from earnshaw.proof import absence as prove_absence
     from earnshaw.store import read_npy
 
+    if out_folder is None and (figure or whole_map):
+        raise InputError("figures need a folder; use --out DIR")
+    if whole_map:
+        if any(given is not None for given in (k, n, teacher, smallest, workers)) or figure:
+            raise InputError("--map chooses its own teachers; give it with --out and --json only")
+        _map(out_folder, as_json)
+        return
     if (k is None) == (teacher is None):
         raise InputError("give -k 2, -k 3 or --teacher FILE.npy: one of them")
     matrix = None if teacher is None else read_npy(teacher, "the teacher")
@@ -49,8 +66,12 @@ def absence(
         result.problem.name if teacher is None else f"{teacher.stem}-{result.problem.name}-{result.problem.digest[:8]}"
     )
     path = None
-    if result.proved and out_folder is not None:
+    if out_folder is not None and result.proved:
         path = result.save(out_folder / f"{stem}-absence.json")
+    if out_folder is not None and result.minimum is not None:
+        path = next(iter(result.minimum.save_all(out_folder, stem).values()))
+    if figure and out_folder is not None:
+        _figure(result, out_folder / f"{stem}-cells")
     if as_json:
         json_line(result.report(path))
     else:
@@ -64,3 +85,34 @@ def absence(
             say(f"    certificate: {path}")
     if not result.proved:
         fail(f"absence is not proved: {result.reason}" if as_json else "absence is not proved")
+
+
+def _figure(result: Absence, path: Path) -> None:
+    """Draw the cells of a walk."""
+    from earnshaw.plots.absence import cells_figure
+    from earnshaw.proof import leaves
+
+    if result.problem.students != 2:
+        raise InputError("--figure draws the cells of two students; leave it out")
+    cells_figure(leaves(result.problem.teacher, result.smallest), path)
+
+
+def _map(folder: Path | None, as_json: bool) -> None:
+    """Decide the teachers of the map, write it and draw it."""
+    from earnshaw.plots.absence import map_figure
+    from earnshaw.proof import absence_map
+    from earnshaw.store import write_json
+
+    assert folder is not None
+    with progress_bar("map") as progress:
+        found = absence_map(progress=progress)
+    write_json(folder / "absence-map.json", found.report())
+    map_figure(found, folder / "absence-map")
+    if as_json:
+        json_line(found.report())
+        return
+    undecided = found.proved.size - found.proved.sum() - found.bad.sum()
+    say(
+        f"{found.proved.size} teachers: no bad minimum {found.proved.sum()}, a bad minimum {found.bad.sum()}, undecided {undecided}"
+    )
+    say(f"map in {folder / 'absence-map.json'}, drawn in {folder / 'absence-map.png'}")

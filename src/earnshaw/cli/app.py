@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from earnshaw import __version__
-from earnshaw.cli import absence, animate, arena, demo, doctor, dynamics, fit, grow, prove, reproduce, runs, sweep
+from earnshaw.cli import (
+    absence,
+    animate,
+    arena,
+    atlas,
+    demo,
+    doctor,
+    draw,
+    dynamics,
+    fit,
+    grow,
+    prove,
+    reproduce,
+    runs,
+    sweep,
+)
 from earnshaw.cli.helping import Command, Group, option
 
 app = typer.Typer(
@@ -52,6 +67,7 @@ COMMANDS = (  # name, function, examples, group, one line
     ("absence", absence.absence, absence.EXAMPLES, PROVE, "Prove that there is no bad minimum at all."),
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
     ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
+    ("draw", draw.draw, draw.EXAMPLES, SHOW, "Draw a minimum: weights, spectrum, a slice of the loss."),
     ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a sweep."),
     ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
     ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make the three animations of the README."),
@@ -59,6 +75,13 @@ COMMANDS = (  # name, function, examples, group, one line
 
 for _name, _function, _examples, _group, _line in COMMANDS:
     app.command(_name, cls=Command, epilog="\n".join(_examples), rich_help_panel=_group, short_help=_line)(_function)
+app.add_typer(
+    atlas.app,
+    name="atlas",
+    cls=Group,
+    rich_help_panel=PROVE,
+    short_help="Prove named families for every k in a range.",
+)
 app.add_typer(
     runs.app,
     name="runs",

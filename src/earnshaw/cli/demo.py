@@ -14,7 +14,7 @@ from earnshaw.cli.helping import option
 from earnshaw.papers import ERRATA, PAPERS, tally, unexplained
 
 if TYPE_CHECKING:
-    from earnshaw.report import Section
+    from earnshaw.report import Section, Story
 
 EXAMPLES = ("earnshaw demo                  # then open out/report.html", "earnshaw demo --runs 200 --out tour")
 
@@ -110,7 +110,8 @@ def tour(
     from earnshaw.report import Page, computed_with, write_page
 
     begin = time.perf_counter()
-    sections, good = _minima(folder, runs, sizes, workers)
+    story, good = _minima(folder, runs, sizes, workers)
+    sections = story.sections
     for number, piece in enumerate(pieces, 3):
         section, agrees = _piece(piece, number, folder, workers)
         good &= agrees
@@ -121,7 +122,7 @@ def tour(
     )
     page = folder / "report.html"
     foot = computed_with(folder / "demo" / f"sweep-{runs}")
-    write_page(Page("earnshaw: what a few minutes show", lead, [*sections, *_closing()], foot), page)
+    write_page(Page("earnshaw: what a few minutes show", lead, [*sections, *_closing()], foot, story.headline), page)
     say(f"\n{bold(page)} is the page about all this ({time.perf_counter() - begin:.0f} s).", markup=True)
     return good
 
@@ -134,13 +135,13 @@ def _step(number: int, title: str) -> Iterator[None]:
     say(f"   [dim]{time.perf_counter() - begin:.0f} s[/]", markup=True)
 
 
-def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) -> tuple[list[Section], bool]:
-    """Sweep, prove and check some k = n; return the page's sections on that, and whether all is well."""
+def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) -> tuple[Story, bool]:
+    """Sweep, prove and check some k = n; return what the page says of that, and whether all is well."""
     from earnshaw.cli.sweep import show, show_proofs
     from earnshaw.experiments import Plan, prove_sweep, run_plan
     from earnshaw.papers import Item, spurious
     from earnshaw.proof import check
-    from earnshaw.report import Reproduced, reproduction_section, sweep_sections
+    from earnshaw.report import Reproduced, reproduction_section, sweep_story
 
     rows = [row for row in spurious.TABLE_1 if row.k in sizes]
     plan = Plan.of([row.problem for row in rows], runs=runs, seed=0)
@@ -164,16 +165,16 @@ def _minima(folder: Path, runs: int, sizes: Sequence[int], workers: int | None) 
         accepted = sum(result.verified for result in checks)
         say(f"   {accepted} of {len(checks)} certificates are accepted by the checker")
     printed = {row.problem.name: row.percent for row in rows}
-    sections = sweep_sections(results, folder / "report.html", printed)
+    story = sweep_story(results, folder / "report.html", printed)
     words = (
         "Safran & Shamir (2018) counted how often gradient descent ends at spurious minima, in table 1, and gave the mean loss and "
         "the mean smallest eigenvalue there. Percentages are compared as two samples of runs; means, which are mixtures of the exact "
         "values of the families, by the sampling error of both mixtures and the last printed digit."
     )
     beside = Reproduced("Beside table 1 of the paper", words, compared, [], "earnshaw reproduce spurious table1", False)
-    sections.insert(1, reproduction_section(beside))
+    story.sections.insert(2, reproduction_section(beside))
     good = not unexplained(compared) and accepted == len(checks) and not any(p.inconclusive for p in proofs)
-    return sections, good
+    return story, good
 
 
 def _piece(piece: Piece, number: int, folder: Path, workers: int | None) -> tuple[Section, bool]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, bold, fail, json_line, note, progress_bar, say
-from earnshaw.cli.helping import argument, option
+from earnshaw.cli.helping import argument, begins, option
+from earnshaw.cli.settings import FAMILIES, family_sizes
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,18 +22,23 @@ PROVE_EXAMPLES = (
     "earnshaw prove runs/seven --out certs",
     "earnshaw prove points.npz --out certs --json",
     "earnshaw prove points.npz --every-n --out certs",
+    "earnshaw prove --family II -k 1000000 --out certs",
+    "earnshaw prove --family 2B --family M:4 -k 14..20 --out certs",
     "earnshaw prove points.npz --paper-chain",
     "earnshaw prove --filter w.npy --outputs a.npy --out certs",
 )
-CHECK_EXAMPLES = ("earnshaw check certs", "earnshaw check runs/seven certs/*.json --json")
+CHECK_EXAMPLES = ("earnshaw check certs", "earnshaw check atlas", "earnshaw check runs/seven certs/*.json --json")
 EXPLAIN_EXAMPLES = ("earnshaw explain certs/k7-n7-family000-0a1b2c3d-minimum.json", "earnshaw explain certs")
 SOURCE_HELP = "Run folders, certificates, or .npz files of points: an array weights, and optionally a teacher."
 FOLDER_HELP = "Folder for certificates; added to if it exists."
 FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
-PRECISION_HELP = "Bits of the ball arithmetic (default: 128, or 256 with --filter)."
+FAMILY_HELP = "Prove a family of critical points instead, by name: II, I, A, B, 2B, or M:q."
+SIZE_HELP = "With --family: teacher neurons, 1000000, or a range 7..20."
+PRECISION_HELP = "Bits of the ball arithmetic (default: 128; more for a family of large k; 256 with --filter)."
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
 EVERY_N_HELP = "Prove that more neurons do not remove the minimum: spurious minima for every n' >= n."
+LINES = ".jsonl"  # of files with one certificate a line
 FIGURE_HELP = "With --every-n: draw the loss around the first such minimum, as FILE.png and FILE.svg."
 CHECKED_HELP = "Check also what takes more than about ten seconds."
 Files = Annotated[list[Path], argument("FILE", "Certificates, folders of them, or run folders that have some.")]
@@ -43,6 +49,10 @@ def prove(
     out_folder: Annotated[Path | None, option(FOLDER_HELP, "--out", metavar="DIR")] = None,
     filter_file: Annotated[Path | None, option(FILTER_HELP, "--filter", metavar="W.npy")] = None,
     outputs_file: Annotated[Path | None, option(OUTPUTS_HELP, "--outputs", metavar="A.npy")] = None,
+    families: Annotated[
+        list[str] | None, option(FAMILY_HELP, "--family", metavar="NAME", autocompletion=begins(FAMILIES))
+    ] = None,
+    sizes: Annotated[str | None, option(SIZE_HELP, "-k", metavar="K")] = None,
     precision: Annotated[int | None, option(PRECISION_HELP, min=64, max=1024)] = None,
     workers: Annotated[int | None, option("Processes (default: one a core when that pays).")] = None,
     every_n: Annotated[bool, option(EVERY_N_HELP, "--every-n")] = False,
@@ -55,15 +65,20 @@ def prove(
     Points of ReLU networks are spurious local minima, or saddles; each is polished by Newton's method first. For a minimum
     up to three certificates are written: minimum (it exists, is strict, spurious, and where), basin (from where gradient
     descent provably reaches it) and robust (for how different a teacher it survives); with --every-n a fourth, every_n, where
-    splitting some neuron opens no way down. Of a convolutional network all
-    stationary points are proved at once. Exit code 1 says that some point stayed inconclusive.
+    splitting some neuron opens no way down. A family by name is proved from a handful of numbers, at any k, as a certificate
+    of kind blocks or blocks_saddle. Of a convolutional network all stationary points are proved at once. Exit code 1 says
+    that some point stayed inconclusive.
     """
     from earnshaw.experiments import prove_targets, targets
+    from earnshaw.proof import prove_family
 
+    asked = _families(families, sizes, sources, filter_file, every_n or paper_chain)
     if (filter_file is None) != (outputs_file is None):
         raise InputError("--filter and --outputs belong together; give the .npy files of both w* and a*")
-    if (filter_file is None) == (not sources):
-        raise InputError("give run folders or .npz files as SOURCE, or --filter and --outputs: one of the two")
+    if (filter_file is None) == (not sources) and not asked:
+        raise InputError(
+            "give run folders or .npz files as SOURCE, or --family and -k, or --filter and --outputs: one of them"
+        )
     if every_n and (filter_file is not None or paper_chain):
         raise InputError("--every-n is about points of ReLU networks; leave out --filter, --outputs and --paper-chain")
     if figure is not None and not every_n:
@@ -96,9 +111,12 @@ def prove(
                 say(f"    {proof.words}")
                 if every_n and "every_n" not in proof.certificates and proof.main is not None:
                     say(f"    {proof.reason}")
-            progress(len(proofs) / max(len(points), 1), stem)
+            progress(len(proofs) / max(len(points) + len(asked), 1), stem)
 
-        if filter_file is not None and outputs_file is not None:
+        if asked:
+            for family, k in asked:
+                finished(f"{family.replace(':', '')}-k{k}", family, k, prove_family(family, k, precision=precision))
+        elif filter_file is not None and outputs_file is not None:
             finished(*_convnet(filter_file, outputs_file, precision))
         else:
             prove_targets(
@@ -117,6 +135,24 @@ def prove(
         fail(
             f"for {short} of {len(proofs)} points it is not proved that every n has a spurious minimum; the reason says why"
         )
+
+
+def _families(
+    families: list[str] | None, sizes: str | None, sources: list[Path] | None, filter_file: Path | None, other: bool
+) -> list[tuple[str, int]]:
+    """Return the families and sizes that are to be proved, each of which exists, or raise InputError."""
+    from earnshaw.problems import named_family
+
+    if (families is None or not families) != (sizes is None):
+        raise InputError("--family and -k belong together; write for example --family II -k 1000")
+    if not families or sizes is None:
+        return []
+    if sources or filter_file is not None or other:
+        raise InputError("--family is proved on its own; leave out SOURCE, --filter, --every-n and --paper-chain")
+    asked = [(named_family(name), k) for name in families for k in family_sizes(sizes)]
+    for family, k in asked:
+        family.sizes(k)
+    return [(family.name, k) for family, k in asked]
 
 
 def _split_figure(points: list[Target], proofs: list[Proof], path: Path) -> None:
@@ -182,27 +218,33 @@ def check(
 ) -> None:
     """Check certificates with the trusted checker: everything is recomputed, nothing in the file is believed.
 
+    Of a file of the atlas (.jsonl), which has one certificate a line, only those that are rejected are shown, and a count.
     Exit code 0 only when every file is verified. The checker is the folder earnshaw/proof/trusted: copy it anywhere and
     run it with python -m.
     """
     from earnshaw.proof import check as check_file
+    from earnshaw.proof import check_lines
 
     paths, code = _certificates(files)
     for path in paths:
-        result = check_file(path, limit)
-        code = code if result.verified else CLAIM_FAILED
-        if as_json:
-            json_line(result.report())
-        else:
-            say(f"{path}: {result}")
+        many, verified, count = path.suffix == LINES, 0, 0
+        for result in check_lines(path, limit) if many else [check_file(path, limit)]:
+            verified, count = verified + result.verified, count + 1
+            if as_json:
+                json_line(result.report())
+            elif not (many and result.verified):
+                say(f"{result.file}: {result}")
+        code = code if verified == count else CLAIM_FAILED
+        if many and not as_json:
+            say(f"{path}: {verified} of {count} certificates VERIFIED")
     raise typer.Exit(code)
 
 
-def _certificates(files: list[Path], odd: bool = True) -> tuple[list[Path], int]:
+def _certificates(files: list[Path], odd: bool = True, many: bool = True) -> tuple[list[Path], int]:
     """Return files as they are and the certificates of folders, and the exit code: 2 if something is wrong with a folder.
 
     What is wrong is said: there is no certificate, or one that a run folder lists is missing or another (``odd``: such
-    ones are returned, too).
+    ones are returned, too). ``many``: files of many certificates, one a line, are returned as well.
     """
     paths, code = list[Path](), FINE
     for given in files:
@@ -210,7 +252,7 @@ def _certificates(files: list[Path], odd: bool = True) -> tuple[list[Path], int]
         for fault in faults.values():
             note(f"error: {fault}")
             code = BAD_USAGE
-        paths += [path for path in found if odd or path not in faults]
+        paths += [path for path in found if (odd or path not in faults) and (many or path.suffix != LINES)]
     return paths, code
 
 
@@ -226,7 +268,7 @@ def _held(given: Path) -> tuple[list[Path], dict[Path, str]]:
         faults = {given: str(error)}
     inside = given / "certificates"
     is_run = any((given / name).exists() for name in ("certificates", "pieces", "manifest.json"))
-    found = sorted((inside if is_run else given).glob("*.json"))
+    found = sorted(path for path in (inside if is_run else given).glob("*.json*") if path.suffix in (".json", LINES))
     if not found and not faults:
         faults[given] = f"the folder {given} holds no certificates; give some, or a folder that earnshaw prove wrote"
     return found, faults
@@ -243,7 +285,7 @@ def explain(
     """
     from earnshaw.proof import explain as explain_file
 
-    paths, code = _certificates(files, odd=False)
+    paths, code = _certificates(files, odd=False, many=False)
     for path in paths:
         explanation = explain_file(path, checked)
         if not explanation.verified:

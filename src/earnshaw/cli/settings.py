@@ -33,7 +33,9 @@ OPTIMIZERS = (
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")
+FAMILIES = ("II", "I", "A", "B", "2B", "M:4")  # of critical points, to complete; there is M:q for every q
 MAX_SIZE, MAX_SETTINGS = 4096, 1000  # of one sweep
+MAX_POINTS = 100_000  # of one family
 PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
 
 
@@ -63,14 +65,28 @@ Seed = Annotated[int, RUNS("Root of all random numbers.")]
 
 def teacher_sizes(text: str) -> list[int]:
     """Return the values of ``-k``: a number, or a range such as 6..20."""
-    match = re.fullmatch(r"(\d+)(?:\.\.(\d+))?", text)
+    first, last = _ends(text)
+    for end in (first, last):
+        _size(f"-k {text}", end)
+    return list(range(first, last + 1))
+
+
+def family_sizes(text: str) -> range:
+    """Return the values of ``-k`` for a family, which has points of any size."""
+    first, last = _ends(text)
+    if last - first >= MAX_POINTS:
+        raise InputError(f"-k {text} was given; a range may have up to {MAX_POINTS} sizes")
+    return range(first, last + 1)
+
+
+def _ends(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d{1,18})(?:\.\.(\d{1,18}))?", text)
     if match is None:
         raise InputError(f"-k {text} was given; use a number such as 10, or a range such as 6..20")
-    first, last = (_size(f"-k {text}", int(end)) for end in (match[1], match[2] or match[1]))
-    sizes = list(range(first, last + 1))
-    if not sizes or sizes[0] < 1:
+    first, last = int(match[1]), int(match[2] or match[1])
+    if not 1 <= first <= last:
         raise InputError(f"-k {text} was given; k must be at least 1, and a range must not be empty")
-    return sizes
+    return first, last
 
 
 def _size(given: str, size: int) -> int:

@@ -1,6 +1,7 @@
 """Experiments: work, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
 from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_arena
+from earnshaw.experiments.atlas import Atlas, AtlasPoint, build_atlas, family_spectrum, load_atlas
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
@@ -21,6 +22,7 @@ __all__ = ["Interrupted", "Work", "finished_records", "load", "repair", "run", "
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
 __all__ += ["MetFamily", "families_met", "sweep_in"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
+__all__ += ["Atlas", "AtlasPoint", "build_atlas", "family_spectrum", "load_atlas"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
 __all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
 __all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]

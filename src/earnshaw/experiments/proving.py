@@ -62,6 +62,13 @@ def targets(path: Path) -> list[Target]:
         raise InputError(f"{path} holds work of the kind {kind!r}, which has no minima to prove; give a sweep's folder")
     if path.suffix == ".json":
         return [_centre(path)]
+    problem, weights = points_of(path)
+    require_provable(problem, f"{path} holds points of a problem")
+    return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
+
+
+def points_of(path: Path) -> tuple[Problem, np.ndarray]:
+    """Return the problem that an ``.npz`` file states, or that of its teacher, and its points (points, neurons, dimension)."""
     arrays = read_npz(path)
     if "weights" not in arrays:
         raise InputError(f"{path} has no array 'weights'; it has {', '.join(sorted(arrays)) or 'none'}")
@@ -77,8 +84,7 @@ def targets(path: Path) -> list[Target]:
             raise InputError(f"{path} states no readable problem ({error}); it is damaged") from None
     else:
         problem = TwoLayer(arrays.get("teacher", np.eye(weights.shape[2])), students=weights.shape[1])
-    require_provable(problem, f"{path} holds points of a problem")
-    return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
+    return problem, weights.astype(np.float64)
 
 
 def _centre(path: Path) -> Target:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -12,14 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
-from earnshaw.experiments.proving import Target
+from earnshaw.experiments.proving import Target, points_of
 from earnshaw.experiments.runs import Runs
+from earnshaw.experiments.summary import families
+from earnshaw.experiments.sweep import SweepResult, sweep_in
 from earnshaw.landscapes import Landscape, landscape
 from earnshaw.numerics import TOLERANCES, compiled
 from earnshaw.numerics.statistics import two_proportions
 from earnshaw.problems import ConvNet, Problem, problem_from_json
 from earnshaw.problems.base import unhexed
 from earnshaw.proof import Certificate, Proof
+from earnshaw.showing import sized
 from earnshaw.symmetry import Family, canonical
 from earnshaw.symmetry.graphs import clusters
 
@@ -39,6 +43,16 @@ class Place:
     def loss(self) -> float:
         """The loss there."""
         return float(landscape(self.problem).value(jnp.asarray(self.weights)))
+
+    @property
+    def words(self) -> str:
+        """The sizes, the loss and the smallest eigenvalue, in a line."""
+        smallest = float(Spectrum.at(self).values[0])
+        return f"{sized(self.problem.sizes)}, loss {self.loss:.8g}, smallest eigenvalue {smallest:.6g}"
+
+    def is_at(self, other: Place) -> bool:
+        """Say whether this is exactly another point."""
+        return self.problem == other.problem and np.array_equal(self.weights, other.weights)
 
     def ordered(self) -> Array:
         """Return the weights in the order that shows their pattern."""
@@ -73,6 +87,39 @@ def place_of(given: Any) -> Place:
     ):  # the certificate has the output weights of the spurious point, whose filter is -w*
         weights = np.concatenate([-problem.filter, weights])
     return Place(problem, weights)
+
+
+def places_in(source: Path) -> dict[str, Place]:
+    """Return the points of a certificate, a folder of certificates, a run folder or an ``.npz`` file, by names for files.
+
+    Of a sweep these are the families of minima, then those of saddles. Of a folder of certificates each point counts once,
+    and certificates that are about no single point are left out.
+    """
+    if source.suffix == ".json":
+        return {source.stem: place_of(Certificate.load(source))}
+    if not source.is_dir():
+        problem, points = points_of(source)
+        landscape(problem).point(points)
+        return {f"{source.stem}-point{index:03d}": Place(problem, point) for index, point in enumerate(points)}
+    if (source / "manifest.json").exists():
+        return {name: place_of(family) for result in sweep_in(source).whole() for name, family in _ends(result)}
+    found: dict[str, Place] = {}
+    for file in sorted(source.glob("*.json")):
+        certificate = Certificate.load(file)
+        if "center" in certificate.document:
+            place = place_of(certificate)
+            if not any(place.is_at(other) for other in found.values()):
+                found[file.stem] = place
+    if not found:
+        raise InputError(f"the folder {source} holds neither runs nor certificates about points; give some")
+    return found
+
+
+def _ends(result: SweepResult) -> list[tuple[str, Family]]:
+    saddles = (
+        families(result.runs.where(Outcome.SADDLE), result.summary.seed) if "SADDLE" in result.summary.outcomes else []
+    )
+    return [(f"{result.name}-family{index:03d}", family) for index, family in enumerate([*result.families, *saddles])]
 
 
 @dataclass(frozen=True, eq=False)

@@ -78,7 +78,7 @@ def bars(
     """
     labels = [row.label for row in next(iter(groups.values()))]
     lying, beside = bool(notes), 1 if stacked else len(groups)
-    width = max(5.0, 0.11 * len(title), 1.5 + (0.4 + 0.15 * beside) * len(labels))
+    width = max(8.0, 0.11 * len(title), 1.5 + (0.4 + 0.15 * beside) * len(labels))
     size = (8.0, 1.6 + 0.38 * len(labels)) if lying else (width, 4.2)
     with figure(path, *size) as (canvas, axes):
         thick = (0.6 if beside == 1 else 0.8) / beside

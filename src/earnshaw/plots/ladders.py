@@ -17,23 +17,21 @@ if TYPE_CHECKING:
 
 
 def ladder_figure(ladder: Ladder, path: Path) -> None:
-    """Draw every minimum at its number of neurons and its loss, a line from what it was made of, coloured by symmetry."""
+    """Draw every minimum at its number of neurons and its loss, with its name, and a line from what it was made of."""
     k = len(ladder.teacher)
-    names = [minimum.family or "no symmetry" for rung in ladder.rungs for minimum in rung.minima]
-    colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(dict.fromkeys(names))}
-    value = {(rung.neurons, i): m.value for rung in ladder.rungs for i, m in enumerate(rung.minima)}
+    minima = {(rung.neurons, place): m for rung in ladder.rungs for place, m in enumerate(rung.minima)}
     with figure(path, width=7.5, height=4.8) as (_, axes):
-        for (n, place), loss in value.items():
-            minimum = next(rung for rung in ladder.rungs if rung.neurons == n).minima[place]
-            colour = colours[minimum.family or "no symmetry"]
+        for (n, _place), minimum in minima.items():
+            colour = SPURIOUS if minimum.stable else GLOBAL
             if minimum.parent:
                 before, origin = minimum.parent
-                axes.plot([before, n], [value[before, origin], loss], color="grey", linewidth=0.8, zorder=1)
-            style = "*" if minimum.stable else "o"
+                line = [minima[before, origin].value, minimum.value]
+                axes.plot([before, n], line, color="grey", linewidth=0.8, zorder=1)
+            style = {"s": 90, "marker": "*"} if minimum.stable else {"s": 30, "marker": "o"}
             face = colour if minimum.proved else "white"
-            axes.scatter(n, loss, s=90 if minimum.stable else 36, marker=style, color=face, edgecolors=colour, zorder=2)
-        for name, colour in list(colours.items())[:14]:
-            axes.scatter([], [], color=colour, label=name)
+            axes.scatter(n, minimum.value, color=face, edgecolors=colour, zorder=2, **style)
+            name = (minimum.family or "").partition(" (")[0]
+            axes.annotate(name, (n, minimum.value), (5, 2), textcoords="offset points", fontsize=7)
         fates = [f"{len(rung.minima)} of {rung.tried}" for rung in ladder.rungs]
         for rung, text in zip(ladder.rungs, fates, strict=True):
             turn = 0 if len(fates) <= 8 else 90
@@ -45,8 +43,6 @@ def ladder_figure(ladder: Ladder, path: Path) -> None:
         axes.set(xlabel="n", ylabel="F", ylim=(0, None), xlim=(whole[0] - 0.6, whole[-1] + 0.6))
         axes.set_xticks(whole)
         axes.set_title(title, fontsize=9)
-        if colours:
-            axes.legend(fontsize=8, loc="upper right")
 
 
 def split_figure(scene: SplitScene, path: Path) -> None:

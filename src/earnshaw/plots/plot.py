@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     Point = Family | Proof | Certificate | Target | Place
 
+WRITTEN_IN_A_CARD = 7  # columns of a matrix up to which numbers have room in a narrow one
 __all__ = ["compare", "draw", "histogram", "slice", "spectrum", "split", "trace", "weights"]
 
 
@@ -47,17 +48,17 @@ def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def weights(point: Point, ax: Axes | None = None) -> Axes:
+def weights(point: Point, ax: Axes | None = None, *, numbers: bool = True) -> Axes:
     """Draw the weights of a point as colours, neurons as rows, in the order that shows their pattern.
 
-    Up to 144 entries are written out, with two digits.
+    Up to 144 entries are written out, with two digits, unless ``numbers`` are not wanted.
     """
     from earnshaw.experiments.views import place_of
 
     place = place_of(point)
     matrix = np.atleast_2d(place.ordered())
     with on(ax, 1.6 + 0.5 * min(matrix.shape[1], 16), 1.4 + 0.34 * min(matrix.shape[0], 16)) as axes:
-        draw_matrix(axes, matrix)
+        draw_matrix(axes, matrix, None if numbers else {})
         axes.set(xlabel="coordinate")
         axes.set_title(f"Weights, {_sizes(place)}: loss {place.loss:.6f}", loc="left", fontsize=10)
     return axes
@@ -204,6 +205,24 @@ def draw(
         else:
             fourth.axis("off")
     return [path.with_name(f"{path.name}.{kind}") for kind in kinds]
+
+
+def card_figures(point: Point, path: Path) -> dict[str, Path]:
+    """Write the weights and the spectrum of a point for a narrow column, as PNG; return the files by what they show."""
+    from earnshaw.experiments.views import place_of
+
+    place, files = place_of(point), {}
+    few = place.weights.shape[-1] <= WRITTEN_IN_A_CARD
+    for name, height in (("weights", 3.3), ("spectrum", 2.5)):
+        with canvas(path.with_name(f"{path.name}-{name}"), 4.4, height, ("png",)) as figure:
+            axes = figure.add_subplot()
+            if name == "weights":
+                weights(place, axes, numbers=few)
+            else:
+                spectrum(place, axes)
+            axes.set_title("", loc="left")
+        files[name] = path.with_name(f"{path.name}-{name}.png")
+    return files
 
 
 def _some(runs: Runs) -> None:

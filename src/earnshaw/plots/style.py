@@ -61,7 +61,7 @@ KINDS = tuple(_METADATA)
 
 @contextmanager
 def canvas(
-    path: Path, width: float = 7.0, height: float = 4.2, kinds: Sequence[str] = ("png", "svg")
+    path: Path, width: float = 8.0, height: float = 4.2, kinds: Sequence[str] = ("png", "svg")
 ) -> Iterator[Figure]:
     """Yield a figure without axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all."""
     from matplotlib.figure import Figure as NewFigure
@@ -76,7 +76,7 @@ def canvas(
 
 
 @contextmanager
-def figure(path: Path, width: float = 7.0, height: float = 4.2) -> Iterator[tuple[Figure, Axes]]:
+def figure(path: Path, width: float = 8.0, height: float = 4.2) -> Iterator[tuple[Figure, Axes]]:
     """Yield a figure and its only axes; on leaving, write it as :func:`canvas` does."""
     with canvas(path, width, height) as new:
         yield new, new.add_subplot()

@@ -15,15 +15,22 @@ A         all neurons near minus their coordinate vectors             S_k       
 B         II with its odd neuron split                                S_{k-1}      k + 1
 M:q       q neurons near minus theirs, one along their sum            S_{k-q} S_q  k + 1
 2B        two of B's pairs                                            S_{k-2} S_2  k + 2
+3Bp       three pairs, into which the saddle B:3 drains               S_{k-3} S_3  k + 3
+B:r       r of B's pairs                                              S_{k-r} S_r  k + r
+P:q       q neurons near minus theirs, all others in +- pairs         S_{k-q} S_q  2k - q
+P:m,q     the same with m +- pairs, and others near their own         S_m S_q, ... k + m
+C:j       B with j small companions (C is C:1)                        S_j, ...     k + j + 1
 ========  ==========================================================  ===========  =======
 
-II is Example 1 of Safran & Shamir; I and A are Arjevani & Field's.
+II is Example 1 of Safran & Shamir; I and A are Arjevani & Field's. In P:m,q and C:j the remaining k - m - q and k - 1 - j
+coordinates are one more group, and its symmetric group one more factor.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +47,11 @@ RATIO, LEAST_STEP, NEAR = 1.3, 1e-3, 0.25
 LARGEST = 10**8
 
 
+def product_name(sizes: Iterable[int]) -> str:
+    """Return the name of a product of symmetric groups, larger factors first, trivial ones left out."""
+    return " x ".join(f"S_{size}" for size in sorted(sizes, reverse=True) if size > 1) or "trivial"
+
+
 @dataclass(frozen=True)
 class NamedFamily:
     """A family of critical points.
@@ -49,6 +61,7 @@ class NamedFamily:
     name : what it is called, M:4 for example.
     rows : for each row the group that it is a family of, or None.
     flipped : how many coordinates the last group has; None: there is only one group, of all of them.
+    between : how many the group before the last has, where there are three.
     least : the least k for which the family is known.
     base, numbers : the sizes of the groups at one point, and its numbers in the order of the pattern.
     limits : what the numbers tend to as k grows: 1, -1, or 0 for all that is none of these.
@@ -61,29 +74,39 @@ class NamedFamily:
     base: tuple[int, ...]
     numbers: tuple[float, ...]
     limits: tuple[int, ...]
+    between: int | None = None
 
     def sizes(self, k: int) -> tuple[int, ...]:
         """Return the sizes of the groups for k teacher neurons."""
         if isinstance(k, bool) or not isinstance(k, int | np.integer) or not self.least <= k <= LARGEST:
             raise InputError(f"k is {k}; family {self.name} is known for integers from {self.least} to {LARGEST}")
-        return (int(k),) if self.flipped is None else (int(k) - self.flipped, self.flipped)
+        rest = [size for size in (self.between, self.flipped) if size is not None]
+        return (int(k) - sum(rest), *rest)
+
+    def label(self, k: int) -> str:
+        """Return the name with that of the group that fixes the point: II (S_19)."""
+        return f"{self.name} ({product_name(self.sizes(k))})"
 
     def neurons(self, k: int) -> int:
         """Return n, how many neurons the student has."""
         sizes = self.sizes(k)
         return sum(1 if row is None else sizes[row] for row in self.rows)
 
-    def follow(self, k: int, correct: Corrector) -> Any:
-        """Return the numbers for k, as `correct` has them, by continuation from the known point."""
-        begin, end = np.log(self.base), np.log(self.sizes(k))
+    def follow(self, k: int, correct: Corrector, known: tuple[int, Any] | None = None) -> Any:
+        """Return the numbers for k, as `correct` has them, by continuation from the point at the base.
+
+        ``known`` is another size and the corrected numbers there, if they are at hand: a nearer place to begin.
+        """
+        base = self.base if known is None else self.sizes(known[0])
+        begin, end = np.log(base), np.log(self.sizes(k))
         limits = np.array(self.limits, dtype=np.float64)
-        found = correct(self.base, self.rows, np.array(self.numbers))
+        found = correct(self.base, self.rows, np.array(self.numbers)) if known is None else known[1]
         at, step = 0.0, math.log(RATIO) / max(float(np.abs(end - begin).max()), 1e-9)
-        known = [(at, _doubles(found))]
+        last = [(at, _doubles(found))]
         while at < 1.0:
             step = min(step, 1.0 - at)
             sizes = np.exp(begin + (at + step) * (end - begin)) if at + step < 1.0 else self.sizes(k)
-            guess = _extrapolated(known, limits, at + step)
+            guess = _extrapolated(last, limits, at + step)
             room = np.abs(guess - limits) + 2.0 / sum(sizes) ** 2
             try:
                 found = correct(tuple(float(size) for size in sizes), self.rows, guess)
@@ -96,7 +119,7 @@ class NamedFamily:
                     raise InputError(f"family {self.name} is lost on the way to k = {k}; try another k")
                 continue
             at = min(at + step, 1.0)
-            known = [*known[-1:], (at, _doubles(found))]
+            last = [*last[-1:], (at, _doubles(found))]
             step *= 1.5 if missed < NEAR / 8 else 1.0
         return found
 
@@ -105,14 +128,14 @@ def _doubles(numbers: Any) -> Array:
     return np.array([float(number) for number in numbers])
 
 
-def _extrapolated(known: list[tuple[float, Array]], limits: Array, at: float) -> Array:
-    """Return the numbers at `at`, each a power from its limit, by the last two places known."""
-    if len(known) < 2:
-        return known[0][1]
-    (first, old), (last, new) = known
+def _extrapolated(last: list[tuple[float, Array]], limits: Array, at: float) -> Array:
+    """Return the numbers at `at`, each a power from its limit, by the last two places."""
+    if len(last) < 2:
+        return last[0][1]
+    (before, old), (now, new) = last
     old, new = old - limits, new - limits
     ratio = np.where(old * new > 0, new / np.where(old == 0, 1.0, old), 1.0)
-    return limits + new * np.clip(ratio, 0.1, 10.0) ** ((at - last) / (last - first))
+    return limits + new * np.clip(ratio, 0.1, 10.0) ** ((at - now) / (now - before))
 
 
 _M = (
@@ -146,15 +169,68 @@ FIXED = {
          -0.6334463271, 0.1313849134),
         (1, 0, 0, 0, 0, 0, 0, -1, 0),
     ),
+    "3Bp": NamedFamily(
+        "3Bp", (0, 1, 1), 3, 9, (8, 3),
+        (0.9720511682, -0.04883252332, 0.177254006, 0.04083812006, -0.5819076488, 0.1616818464, 0.08172059282, 0.03958799958,
+         -0.1205041712),
+        (1, 0, 0, 0, -1, 0, 0, 0, 0),
+    ),
+    "C": NamedFamily(
+        "C:1", (0, None, None, None, None), 1, 10, (28, 1, 1),
+        (0.9987105516, -0.001931496674, -0.001589509744, 0.06440571695, -0.002586269728, 0.976995424, 0.0687073413,
+         0.01199650544, 0.05670099305, -0.07236004322, 0.0214173752, 0.02066069166, -0.7143639525, 0.02189065618,
+         -0.01070087162, -0.1140775076),
+        (1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, -1, 0, 0, 0), 1,
+    ),
 }  # fmt: skip
+# Families with a number in their name, by the group's sizes and the numbers at one point.
+_PAIRS = (
+    (26, 4),
+    (0.9989811331, -0.006714781388, 0.06456000768, 0.02355412806, -0.131864598, -0.02366647297, 0.01830950541, -0.747310161,
+     0.08209363496),
+)  # fmt: skip
+_ALL_MIRRORED = (
+    (10, 10),
+    (0.7820826778, 0.005986092078, 0.0383238505, -0.2836387538, 0.01167377331, 0.05776555084, 0.03323049441, -0.8182426808,
+     0.09291805346),
+)  # fmt: skip
+_SOME_MIRRORED = (
+    (8, 12, 10),
+    (0.9955467413, -0.0002123165442, 0.004985272383, 0.02742786861, -0.006173535985, 0.7922616258, 0.006175302152,
+     0.03336002575, -0.006862243457, -0.2600403311, 0.01002320547, 0.04688578278, 0.01577639946, 0.02425943965, -0.8474431467,
+     0.07206485208),
+)  # fmt: skip
+_COMPANIONS = (
+    (34, 9, 1),
+    (0.9986709594, -0.0009488879857, -0.0008479619421, 0.0448309534, -0.001286948983, 0.9869924368, -0.001135418313,
+     0.0474844584, 0.002675173918, 0.02287993658, 0.001783451457, -0.02094493594, 0.01395212266, 0.01369911865, -0.7481540577,
+     0.005663561656, -0.0005042443511, -0.03552579063),
+)  # fmt: skip
 
 
 def named_family(name: str) -> NamedFamily:
-    """Return a family by its name: II, I, A, B, 2B, or M:q with q an integer."""
+    """Return a family by its name: II, I, A, B, 2B, 3Bp, C, or with integers M:q, B:r, P:q, P:m,q, C:j."""
     if name in FIXED:
         return FIXED[name]
-    kind, _, number = name.partition(":")
-    if kind == "M" and number.isdecimal() and 2 <= int(number) <= LARGEST:
-        q = int(number)
-        return NamedFamily(f"M:{q}", (0, 1, None), q, q + 2, (16, 4), _M, (1, 0, 0, 0, -1, 0, 0, 0))
-    raise InputError(f"{name[:40]!r} is the name of no family; give {', '.join(FIXED)}, or M:q, such as M:4")
+    kind, _, given = name.partition(":")
+    counts = [int(number) for number in given.split(",")] if re.fullmatch(r"\d{1,9}(,\d{1,9})?", given) else []
+    if (kind, counts) == ("C", [1]):
+        return FIXED["C"]
+    if counts and min(counts) >= 2 and max(counts) <= LARGEST:
+        match kind, counts:
+            case "M", [q]:
+                return NamedFamily(f"M:{q}", (0, 1, None), q, q + 2, (16, 4), _M, (1, 0, 0, 0, -1, 0, 0, 0))
+            case "B", [r]:
+                return NamedFamily(f"B:{r}", (0, 1, 1), r, 2 * r + 4, *_PAIRS, (1, 0, 0, 0, 0, 0, 0, -1, 0))
+            case "P", [q]:
+                return NamedFamily(f"P:{q}", (0, 0, 1), q, q + 2, *_ALL_MIRRORED, (0, 0, 0, 0, 0, 0, 0, -1, 0))
+            case "P", [m, q]:
+                limits = (1, *[0] * 13, -1, 0)
+                return NamedFamily(f"P:{m},{q}", (0, 1, 1, 2), q, m + q + 2, *_SOME_MIRRORED, limits, m)
+            case "C", [j]:
+                limits = (1, 0, 0, 0, 0, 1, *[0] * 8, -1, 0, 0, 0)
+                return NamedFamily(f"C:{j}", (0, 1, 1, None, None), 1, j + 10, *_COMPANIONS, limits, j)
+    known = ", ".join(FIXED)
+    raise InputError(
+        f"{name[:40]!r} is the name of no family; give {known}, or M:4, B:4, P:9, P:10,7 or C:9 with your numbers"
+    )

@@ -5,8 +5,8 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
-from earnshaw.proof.absence import Absence, absence
-from earnshaw.proof.blocks import prove_family, prove_pattern
+from earnshaw.proof.absence import Absence, AbsenceMap, Leaves, absence, absence_map, leaves
+from earnshaw.proof.blocks import prove_families, prove_family, prove_pattern
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.claims import (
     Claim,
@@ -21,11 +21,11 @@ from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
 from earnshaw.proof.splitting import Splitting, splitting, splitting_table
-from earnshaw.proof.verdict import Check, Proof, Verdict, check
+from earnshaw.proof.verdict import Check, Proof, Verdict, check, check_lines
 
-__all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "explain", "prove"]
-__all__ += ["prove_family", "prove_many", "prove_pairs", "prove_pattern"]
+__all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "check_lines", "explain", "prove"]
+__all__ += ["prove_families", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
-__all__ += ["Absence", "absence"]
+__all__ += ["Absence", "AbsenceMap", "Leaves", "absence", "absence_map", "leaves"]
 __all__ += ["Splitting", "splitting", "splitting_table"]

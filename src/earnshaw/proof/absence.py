@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
@@ -21,18 +22,19 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, hexed
-from earnshaw.proof.producer import _begin
+from earnshaw.proof.producer import begin_process, prove
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.absence import RULE, SMALLEST, Tally, framed, isolated, walk
-from earnshaw.proof.trusted.cells import Cells, Teacher, joined, placed, roots
+from earnshaw.proof.trusted.cells import Cells, Teacher, joined, paired, placed, roots
 from earnshaw.proof.trusted.exclusion import TESTS
 from earnshaw.proof.trusted.reading import FORMAT, seal
-from earnshaw.proof.verdict import Verdict
+from earnshaw.proof.verdict import Proof, Verdict
 from earnshaw.store import digest, read_json, write_json
 from earnshaw.threads import cores, one_blas_thread
 
-PIECES = 32  # of a walk, each a stride of its roots
+PIECES = {1: 4, 2: 8, 3: 32}  # of a walk for so many students, each a stride of its roots
 MOST = 4_000_000  # cells in a piece before it is given up
+ATTEMPTS = 40  # open cells in which a bad minimum is looked for
 Progress = Callable[[float, str], None]
 
 
@@ -42,14 +44,15 @@ class Absence:
 
     Attributes
     ----------
-    verdict, reason : PROVED_ABSENT or INCONCLUSIVE, and why.
+    verdict, reason : PROVED_ABSENT, PROVED_MINIMUM (there is a bad minimum) or INCONCLUSIVE, and why.
     problem : the teacher and the number of students.
     tested, closed : how many cells of directions were tested, and how many each test closed.
     left : (m, n, d) array, the directions in the middle of each cell that stayed open, in the teacher's span: every local
         minimum that is not the teacher lies in one of these cells, up to the order of neurons and the teacher's symmetries.
     smallest : the radius below which a cell is left open.
     radius : within this distance of the teacher there is no other critical point; 0 if that is not known.
-    certificate : for :func:`earnshaw.check`; None when inconclusive.
+    certificate : of absence, for :func:`earnshaw.check`; None when that is not proved.
+    minimum : the proof of a bad minimum, with certificates of its own, if one was found in a cell that stayed open.
     seconds : how long it took.
     """
 
@@ -62,6 +65,7 @@ class Absence:
     smallest: float
     radius: float
     certificate: Certificate | None = field(repr=False)
+    minimum: Proof | None = field(default=None, repr=False)
     seconds: float = 0.0
 
     @property
@@ -106,7 +110,7 @@ def absence(
     out
         A folder: finished pieces of a long walk are kept there, so that the same call goes on after an interruption.
     workers
-        Processes; by default one a core for n = 3, and this process alone for less.
+        Processes; by default one a core for three students in space, and this process alone for less.
     smallest
         The radius of directions, in radians, below which a cell that no test closes is left open.
     progress
@@ -129,7 +133,7 @@ def absence(
             for done, (index, part) in enumerate(_pieces(frame, problem.students, smallest, workers, folder), 1):
                 tally.add(part)
                 if progress is not None:
-                    progress(done / PIECES, f"piece {index + 1} of {PIECES}")
+                    progress(done / PIECES[problem.students], f"piece {index + 1} of {PIECES[problem.students]}")
     except Rejected as rejected:
         reason = f"{rejected}; the teacher's neurons may be too nearly parallel, or too different in length"
     left = _directions(tally.open, problem.students, frame)
@@ -144,8 +148,113 @@ def absence(
                 file.unlink()
             folder.rmdir()
     verdict = Verdict.INCONCLUSIVE if certificate is None else Verdict.PROVED_ABSENT
+    minimum = _bad_minimum(problem, frame, tally.open) if problem.students == problem.teachers else None
+    if minimum is not None:
+        verdict, reason = minimum.verdict, f"there is a bad minimum: {minimum.words}"
     numbers = (tally.tested, tally.closed, left, smallest, radius)
-    return Absence(verdict, reason, problem, *numbers, certificate, perf_counter() - begun)
+    return Absence(verdict, reason, problem, *numbers, certificate, minimum, perf_counter() - begun)
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The cells of a walk for two students in the plane, with their images under all symmetries.
+
+    Attributes
+    ----------
+    low, high : (m, 2) arrays, between which angles of the two students, in degrees from the first axis, from -45 to 315.
+    closed_by : (m,) array, the number of the test that closed the cell, from 1; 0 where it stayed open.
+    tests : the names of the tests.
+    teacher : (k,) array, the angles of the teacher's neurons, in degrees.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    closed_by: np.ndarray
+    tests: tuple[str, ...]
+    teacher: np.ndarray
+
+
+def leaves(teacher: ArrayLike | None = None, smallest: float = SMALLEST) -> Leaves:
+    """Walk over the directions of two students of a teacher in the plane (orthonormal by default), and keep the cells."""
+    problem = _problem(None, 2, np.eye(2) if teacher is None else teacher)
+    target = problem.teacher.tolist()
+    frame = framed(target, _radius(target) if problem.teachers == 2 else 0.0)
+    if frame.units.shape[1] != 2:
+        raise InputError(f"the teacher spans R^{frame.units.shape[1]}; the cells can be drawn for one in the plane")
+    parts: list[tuple[Cells, np.ndarray]] = []
+    with np.errstate(all="ignore"):
+        walk(frame, roots(frame, 2), MOST, smallest, seen=lambda cells, by: parts.append((cells, by)))
+    cells, by = joined([part for part, _ in parts]), np.concatenate([by for _, by in parts])
+    ends = np.stack([_angle(cells.face, cells.middle[:, 0] + sign * cells.half[:, 0]) for sign in (-1, 1)])  # (2, 2, m)
+    boxes = set()
+    for order, signs in frame.symmetries or (((0, 1), (1, 1)),):
+        turned = _moved(ends, order, signs)
+        for students in ((0, 1), (1, 0)):
+            low, high = turned.min(axis=0)[list(students)], turned.max(axis=0)[list(students)]
+            boxes |= {(*a, *b, c) for a, b, c in zip(low.T.tolist(), high.T.tolist(), by.tolist(), strict=True)}
+    found = np.array(sorted(boxes))
+    angles = np.degrees(np.arctan2(frame.units[:, 1], frame.units[:, 0]))
+    return Leaves(found[:, :2], found[:, 2:4], found[:, 4].astype(int), TESTS, (angles + 45) % 360 - 45)
+
+
+def _angle(face: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return the angle, in degrees from -45 to 315, of a point on a side of the square."""
+    slope = np.degrees(np.arctan(free))
+    return np.choose(face, [slope, 180 - slope, 90 - slope, 270 + slope])
+
+
+def _moved(angles: np.ndarray, order: tuple[int, ...], signs: tuple[int, ...]) -> np.ndarray:
+    """Return angles after a signed permutation of the two coordinates: a reflection, or a turn by right angles."""
+    turn = angles if order == (0, 1) else 90 - angles
+    turn = turn if signs[0] == 1 else 180 - turn
+    turn = turn if signs[1] == 1 else -turn
+    middle = np.round(turn.mean(axis=0), 9)
+    return np.round(turn - 360 * np.floor((middle + 45) / 360), 9)
+
+
+@dataclass(frozen=True)
+class AbsenceMap:
+    """For which teachers of two neurons absence is proved: :func:`absence_map`.
+
+    Attributes
+    ----------
+    angles : (a,) array, the angle between the neurons, in degrees.
+    ratios : (b,) array, the length of the shorter over that of the longer.
+    proved : (b, a) array, whether absence is proved.
+    bad : (b, a) array, whether a bad minimum is proved.
+    tested : (b, a) array, how many cells were tested.
+    """
+
+    angles: np.ndarray
+    ratios: np.ndarray
+    proved: np.ndarray
+    bad: np.ndarray
+    tested: np.ndarray
+
+    def report(self) -> dict[str, Any]:
+        """Return the map as JSON."""
+        return {name: getattr(self, name).tolist() for name in ("angles", "ratios", "proved", "bad", "tested")}
+
+
+def absence_map(
+    angles: ArrayLike = tuple(range(10, 180, 10)),
+    ratios: ArrayLike = (1.0, 0.5, 0.2, 0.1, 0.05),
+    progress: Progress | None = None,
+) -> AbsenceMap:
+    """Try to prove absence for two teacher neurons, (1, 0) and one of another length at another angle (degrees)."""
+    turns, sizes = np.atleast_1d(np.asarray(angles, dtype=float)), np.atleast_1d(np.asarray(ratios, dtype=float))
+    if not (((turns > 0) & (turns < 180)).all() and ((sizes > 0) & (sizes <= 1)).all()):
+        raise InputError("the map takes angles between 0 and 180 degrees and ratios of lengths above 0 and at most 1")
+    proved, bad = np.zeros((2, len(sizes), len(turns)), dtype=bool)
+    tested = np.zeros(proved.shape, dtype=int)
+    for place in np.ndindex(proved.shape):
+        size, turn = sizes[place[0]], np.radians(turns[place[1]])
+        result = absence(teacher=np.array([(1.0, 0.0), (size * np.cos(turn), size * np.sin(turn))]), smallest=2.0**-14)
+        proved[place], bad[place], tested[place] = result.proved, result.minimum is not None, result.tested
+        if progress is not None:
+            done = place[0] * len(turns) + place[1] + 1
+            progress(done / proved.size, f"{done} of {proved.size} teachers")
+    return AbsenceMap(turns, sizes, proved, bad, tested)
 
 
 def _problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLayer:
@@ -186,21 +295,26 @@ def _pieces(
     """Walk the pieces that are not in the folder yet; yield all of them with their numbers."""
     cells = roots(teacher, n)
     missing = []
-    for index in range(PIECES):
+    for index in range(PIECES[n]):
         file = None if folder is None else folder / f"{index}.json"
         if file is not None and file.exists():
             yield index, _read(file)
         else:
             missing.append(index)
-    jobs = [cells.take(slice(index, None, PIECES)) for index in missing]
+    jobs = [cells.take(slice(index, None, PIECES[n])) for index in missing]
     if workers is None:
-        workers = cores() if n > 2 else 1
+        workers = cores() if n > 2 and teacher.units.shape[1] > 2 else 1
     if min(workers, len(jobs)) <= 1:
         found: Iterator[Tally] = (walk(teacher, job, MOST, smallest) for job in jobs)
         yield from _kept(missing, found, folder)
         return
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), _begin) as pool:
-        yield from _kept(missing, pool.map(_walk, [(teacher, job, MOST, smallest) for job in jobs]), folder)
+    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), begin_process) as pool:
+        try:
+            yield from _kept(missing, pool.map(_walk, [(teacher, job, MOST, smallest) for job in jobs]), folder)
+        except BrokenProcessPool:
+            raise InputError(
+                "a process of the walk ended, for memory or since a script has no main guard; use one worker, or the command"
+            ) from None
 
 
 def _walk(job: tuple[Teacher, Cells, float, float]) -> Tally:
@@ -247,6 +361,46 @@ def _directions(opened: list[Cells], n: int, teacher: Teacher) -> np.ndarray:
     if not opened:
         return np.zeros((0, n, teacher.units.shape[1]))
     return np.moveaxis(placed(joined(opened)).u, 2, 0)
+
+
+def _bad_minimum(problem: TwoLayer, teacher: Teacher, opened: list[Cells]) -> Proof | None:
+    """Look for a bad minimum from the middles of the cells that stayed open, with the lengths that the directions determine."""
+    if not opened:
+        return None
+    u = placed(joined(opened)).u[..., :ATTEMPTS]
+    pairs = paired(u, teacher)
+    kernel = np.moveaxis(pairs.sin + pairs.share * pairs.cos, 2, 0)
+    back = (
+        np.linalg.pinv(teacher.lengths[:, None] * teacher.units) @ problem.teacher
+    )  # to the teacher's own coordinates
+    for middle, weights in zip(np.moveaxis(u, 2, 0), kernel, strict=True):
+        n = len(middle)
+        sizes = np.linalg.lstsq(weights[:, :n], weights[:, n:] @ teacher.lengths)[0]
+        if (sizes > 0).all():
+            proof = prove(problem, _descended(sizes[:, None] * middle, teacher) @ back)
+            if proof.verdict is Verdict.PROVED_MINIMUM:
+                return proof
+    return None
+
+
+def _descended(start: np.ndarray, teacher: Teacher) -> np.ndarray:
+    """Return where quasi-Newton descent leads from a network, in floats; F up to a constant and its gradient, times 2 pi."""
+    from scipy.optimize import minimize
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        w = flat.reshape(start.shape)
+        r = np.linalg.norm(w, axis=1)
+        u = (w / r[:, None])[:, :, None]
+        pairs = paired(u, teacher)
+        weights = np.concatenate([r, -teacher.lengths])
+        kernel = (pairs.sin + pairs.share * pairs.cos)[:, :, 0]
+        pull = (pairs.sin[:, :, :1] * u[:, None, :, 0] + pairs.share[:, :, :1] * pairs.rows[None, :, :, 0]) * weights[
+            :, None
+        ]
+        half = r @ kernel[:, : len(r)] @ r / 2
+        return float(half - r @ kernel[:, len(r) :] @ teacher.lengths), pull.sum(axis=1).ravel()
+
+    return minimize(loss, start.ravel(), jac=True, method="BFGS", options={"gtol": 1e-9}).x.reshape(start.shape)
 
 
 def _reason(problem: TwoLayer, left: int, radius: float) -> str:

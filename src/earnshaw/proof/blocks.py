@@ -12,7 +12,7 @@ this is trusted; the certificate is checked by ``proof/trusted/blocks_claims.py`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,7 @@ from flint import arb, arb_mat, ctx
 
 from earnshaw.errors import InputError
 from earnshaw.problems.named import named_family
-from earnshaw.proof.certificate import affordable, build
+from earnshaw.proof.certificate import Certificate, affordable, build
 from earnshaw.proof.claims import Claim, Pair, PatternPoint
 from earnshaw.proof.doubles import EigenBound, down
 from earnshaw.proof.relu_claims import prove_radii, prove_saddle
@@ -30,7 +30,7 @@ from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.balls import floats, least_eigenvalue, norm
 from earnshaw.proof.trusted.balls import precision as working_precision
 from earnshaw.proof.trusted.blocks import Symmetric
-from earnshaw.proof.trusted.blocks_claims import TARGET, costs
+from earnshaw.proof.trusted.blocks_claims import TARGET, costs, parse, site
 from earnshaw.proof.trusted.parts import parts
 from earnshaw.proof.trusted.reading import MAX_PRECISION, MIN_PRECISION, OBJECTIVE
 from earnshaw.proof.verdict import Missed, Proof, Verdict
@@ -45,19 +45,28 @@ def prove_family(family: str, k: int, *, precision: int | None = None, meta: Map
     Parameters
     ----------
     family
-        II, I, A, B, 2B or M:q; :mod:`earnshaw.problems.named` says what they are.
+        II, I, A, B, 2B, 3Bp, M:q, B:r, P:q, P:m,q or C:j; :mod:`earnshaw.problems.named` says what they are.
     k
         How many teacher neurons, up to 100,000,000; the cost does not depend on it.
     precision
         Bits of the ball arithmetic; None chooses by k.
     """
-    begun = perf_counter()
-    known = named_family(family)
-    sizes, bits = known.sizes(k), _bits(precision, k)
-    with working_precision(bits):
-        numbers = known.follow(k, _corrected)
-    proof = prove_pattern(sizes, known.rows, numbers, precision=bits, family=known.name, meta=meta)
-    return _timed(proof, begun)
+    return next(prove_families(family, [k], precision=precision, meta=meta))
+
+
+def prove_families(
+    family: str, sizes: Iterable[int], *, precision: int | None = None, meta: Mapping[str, str] | None = None
+) -> Iterator[Proof]:
+    """Prove the points of a named family at several sizes, as :func:`prove_family` does, each reached from the one before."""
+    named, known = named_family(family), None
+    for k in sizes:
+        begun, groups, bits = perf_counter(), named.sizes(k), _bits(precision, k)
+        with working_precision(bits):
+            numbers = named.follow(k, _corrected, known)
+        known = (k, numbers)
+        yield _timed(
+            prove_pattern(groups, named.rows, numbers, precision=bits, family=named.label(k), meta=meta), begun
+        )
 
 
 def prove_pattern(
@@ -90,8 +99,8 @@ def prove_pattern(
         with one_blas_thread(), working_precision(bits):
             pairs = tuple(_pair(number) for number in _corrected(sizes, rows, list(numbers)))
             point = PatternPoint(sizes, rows, pairs)
-            site = Symmetric(list(sizes), list(rows), [arb(high) + arb(low) for high, low in pairs])
-            verdict, reason, claim, kind, sections = _decide(site)
+            balls = [arb(high) + arb(low) for high, low in pairs]
+            verdict, reason, claim, kind, sections = _decide(Symmetric(list(sizes), list(rows), balls))
     except (Missed, InputError, Rejected) as missed:
         return _timed(Proof(Verdict.INCONCLUSIVE, str(missed), "two-layer", shape, point, family=family), begun)
     problem = {**shape, "target": TARGET, "objective": OBJECTIVE}
@@ -189,3 +198,18 @@ def _bound(blocks: list[arb_mat], guess: float) -> EigenBound:
     except Rejected as rejected:
         raise Missed(str(rejected)) from None
     return EigenBound(lower, shift)
+
+
+def block_spectra(certificate: Certificate) -> dict[str, tuple[int, np.ndarray]]:
+    """Return, for each part of the weights, how many copies the Hessian has of its block, and the block's eigenvalues.
+
+    They are those at the center of a certificate of kind blocks or blocks_saddle, in doubles: to look at, no bounds.
+    """
+    try:
+        document = parse(certificate.to_text().encode(), 1.0)
+        with working_precision(document.precision):
+            found = dict(site(document).blocks())
+    except Rejected as rejected:
+        raise InputError(f"the certificate has no blocks: {rejected}") from None
+    copies = {part.name: part.copies for part in parts(document.sizes, document.rows)}
+    return {name: (copies[name], np.linalg.eigvalsh(floats(block))) for name, block in found.items()}

@@ -25,6 +25,7 @@ from earnshaw.proof.verdict import check as run_checker
 from earnshaw.showing import Shown
 
 Number = Callable[[str], str]
+SMALL = 10  # rows and columns of a matrix that LaTeX shows; the class pmatrix has no more columns
 PATIENCE = 10.0  # seconds that a check may take before it must be asked for
 
 
@@ -75,6 +76,7 @@ def explain(certificate: Proof | Certificate | str | os.PathLike[str], check: bo
         lambda name: shown(document.real(name), up=False),
         lambda name: shown(document.real(name), up=True),
     )
+    latex += _matrices(document)
     powers = re.sub(r"(\d)e([+-]\d+)", lambda number: rf"{number[1]} \cdot 10^{{{int(number[2])}}}", latex)
     return Explanation(kind, words, f"\\begin{{theorem}}\n{powers}\n\\end{{theorem}}\n")
 
@@ -83,7 +85,9 @@ def _blocks(document: blocks_claims.Document, low: Number, high: Number) -> tupl
     """A point with many equal entries."""
     n, k, names = document.n, document.k, blocks_claims.group(document)
     groups = ", ".join(str(size) for size in document.sizes)
-    rows = ", ".join("a single neuron" if row is None else f"one for each of group {row + 1}" for row in document.rows)
+    rows = ", ".join(
+        "a single neuron" if row is None else f"one for each of group {row} (from 0)" for row in document.rows
+    )
     words = (
         f"A network of n = {n} ReLU neurons learns the sum of the k = {k} coordinate ReLU neurons from standard Gaussian "
         f"inputs in R^{k}; F is half the mean squared error, and its least value is 0. The certificate's center is a point "
@@ -118,6 +122,25 @@ def _loss(n: int, k: int) -> str:
         rf"{n}}} [w_i^\top x]_+ - \sum_{{j=1}}^{{{k}}} [v_j^\top x]_+ \Bigr)^2 . \]"
         "\n"
     )
+
+
+def _matrices(document: Any) -> str:
+    """Return the certificate's matrices for readers, rounded to four digits; nothing where there are none, or large ones."""
+    shown = {"W_0": getattr(document, "center", None), "V": getattr(document, "target", None)}
+    if not all(_is_small(matrix) for matrix in shown.values()):
+        return ""
+
+    def rows(matrix: Any) -> str:
+        return r" \\ ".join(" & ".join(f"{round(float(entry), 4) + 0.0:g}" for entry in row) for row in matrix)
+
+    parts = [rf"{name} \approx \begin{{pmatrix}} {rows(matrix)} \end{{pmatrix}}" for name, matrix in shown.items()]
+    rounded = "\nHere, rounded to four digits and with one neuron a row (the certificate has every digit),\n"
+    return rounded + r"\[ " + r", \qquad ".join(parts) + r" . \]"
+
+
+def _is_small(matrix: Any) -> bool:
+    """Say whether this is a matrix that fits on a page."""
+    return matrix is not None and len(matrix) <= SMALL and len(matrix[0]) <= SMALL
 
 
 def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:

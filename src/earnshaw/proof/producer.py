@@ -88,7 +88,7 @@ def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = N
         yield from (_attempt(problem, point, options) for problem, point in jobs)
         return
     records = [problem.to_json() for problem, _ in jobs]
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), _begin) as pool:
+    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), begin_process) as pool:
         try:
             yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
         except BrokenProcessPool:
@@ -97,7 +97,7 @@ def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = N
             ) from None
 
 
-def _begin() -> None:
+def begin_process() -> None:
     """Prepare a process that proves: one BLAS thread, as processes are the parallelism, and an end when its parent is gone."""
     threadpool_limits(1)
     parent = parent_process()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -19,6 +19,7 @@ from earnshaw.proof.certificate import Certificate, path_of
 from earnshaw.proof.claims import Claim, DensePoint, MinimumClaim, PatternPoint
 from earnshaw.proof.splitting import Splitting
 from earnshaw.proof.trusted import check_bytes, check_file
+from earnshaw.proof.trusted import check_lines as trusted_lines
 from earnshaw.showing import Shown, sized
 from earnshaw.threads import one_blas_thread
 
@@ -202,5 +203,22 @@ def check(certificate: Proof | Certificate | str | os.PathLike[str], limit: floa
         else:
             file = path_of(certificate)
             accepted, kind, sentence = check_file(file, limit)
+    return _checked(file, (accepted, kind, sentence), begun)
+
+
+def check_lines(path: str | os.PathLike[str], limit: float = 1.0) -> Iterator[Check]:
+    """Run the trusted checker on a file of many certificates, one a line, such as those of the atlas; yield each result."""
+    with one_blas_thread():
+        results, number = trusted_lines(path_of(path), limit), 0
+        while True:
+            begun, number = perf_counter(), number + 1
+            result = next(results, None)
+            if result is None:
+                return
+            yield _checked(f"{os.fspath(path)}:{number}", result, begun)
+
+
+def _checked(file: str | None, result: tuple[bool, str | None, str], begun: float) -> Check:
+    accepted, kind, sentence = result
     statement, reason = (sentence, None) if accepted else (None, sentence)
     return Check(file, accepted, kind, statement, reason, perf_counter() - begun)

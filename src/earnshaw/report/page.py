@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -58,13 +58,40 @@ class Figure:
 
     path: Path
     caption: str
+    plain: bool = False  # whether the sentence is for those only who do not see the picture
 
     def html(self) -> str:
         """Return the picture as part of the page."""
         kind = {".svg": "image/svg+xml", ".png": "image/png", ".gif": "image/gif"}[self.path.suffix]
         source = f"data:{kind};base64,{base64.b64encode(self.path.read_bytes()).decode()}"
-        words = _inline(self.caption)
-        return f'<figure><img alt="{escape(self.caption)}" src="{source}"><figcaption>{words}</figcaption></figure>'
+        words = "" if self.plain else f"<figcaption>{_inline(self.caption)}</figcaption>"
+        return f'<figure><img alt="{escape(self.caption)}" src="{source}">{words}</figure>'
+
+
+@dataclass(frozen=True)
+class Card:
+    """One thing of many: a title, its pictures, and facts by name. Facts are text as in :class:`Text`."""
+
+    title: str
+    facts: Mapping[str, str]
+    figures: Sequence[Figure] = ()
+
+    def html(self) -> str:
+        """Return the card: the first picture under the title, then the facts, then the others."""
+        facts = "".join(f"<dt>{escape(name)}</dt><dd>{_inline(fact)}</dd>" for name, fact in self.facts.items() if fact)
+        first, others = ("".join(figure.html() for figure in some) for some in (self.figures[:1], self.figures[1:]))
+        return f'<article class="card"><h3>{escape(self.title)}</h3>{first}<dl>{facts}</dl>{others}</article>'
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Cards side by side, as many as there is room for."""
+
+    cards: Sequence[Card]
+
+    def html(self) -> str:
+        """Return the grid."""
+        return f'<div class="cards">{"".join(card.html() for card in self.cards)}</div>'
 
 
 @dataclass(frozen=True)
@@ -80,7 +107,7 @@ class Folded:
         return f"<details><summary>{escape(self.title)}</summary>{body}</details>"
 
 
-Part = Text | Code | Table | Figure | Folded
+Part = Text | Code | Table | Figure | Folded | Cards
 
 
 @dataclass(frozen=True)
@@ -109,17 +136,19 @@ class Page:
     lead: str
     sections: Sequence[Section] = ()
     foot: str = ""
+    headline: str = ""  # what it says first, in one sentence
 
     def html(self) -> str:
         """Return the document."""
         contents = "".join(f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in self.sections)
         body = "\n".join(section.html() for section in self.sections)
+        headline = f'<p class="headline">{_inline(self.headline)}</p>' if self.headline else ""
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
             f"<title>{escape(self.title)}</title>\n<style>{_STYLE}</style></head>\n<body>\n"
-            f"<header><h1>{escape(self.title)}</h1><p>{_inline(self.lead)}</p></header>\n<nav>{contents}</nav>\n"
+            f"<header><h1>{escape(self.title)}</h1>{headline}<p>{_inline(self.lead)}</p></header>\n<nav>{contents}</nav>\n"
             f"<main>{body}</main>\n<footer>{_inline(self.foot)}</footer>\n</body></html>\n"
         )
 
@@ -152,7 +181,7 @@ _STYLE = """
 * { box-sizing: border-box }
 body { margin: 0 auto; max-width: 62rem; padding: 1.2rem; font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: .4rem 0 } h2 { font-size: 1.3rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem }
-header p { font-size: 1.08rem; color: var(--soft); max-width: 46rem } a { color: var(--link) }
+header p { font-size: 1.05rem; color: var(--soft); max-width: 46rem } a { color: var(--link) }
 nav { display: flex; flex-wrap: wrap; gap: .3rem 1.1rem; padding: .6rem 0; border-block: 1px solid var(--line); font-size: .95rem }
 p { max-width: 46rem } code { font: .88em ui-monospace, monospace; background: var(--tint); padding: .1em .3em; border-radius: 4px; overflow-wrap: anywhere }
 pre { background: var(--tint); border: 1px solid var(--line); border-radius: 6px; padding: .7rem .9rem; overflow-x: auto } pre code { background: none; padding: 0; overflow-wrap: normal }
@@ -160,6 +189,10 @@ pre { background: var(--tint); border: 1px solid var(--line); border-radius: 6px
 th, td { text-align: left; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--soft); font-weight: 600; white-space: nowrap }
 td.short { white-space: nowrap } td.middle { min-width: 11rem } td.long { min-width: 17rem }
 tr.mark td { background: var(--mark) } summary { cursor: pointer; color: var(--link); margin: .6rem 0 }
-figure { margin: 1.2rem 0 } figure img { max-width: 100%; height: auto; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem }
+header .headline { font-size: 1.4rem; line-height: 1.35; font-weight: 600; color: var(--ink); max-width: none; margin: .9rem 0; border-left: 4px solid var(--link); padding-left: .8rem }
+.cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 18.5rem), 1fr)); gap: 1rem; margin: 1rem 0 }
+.card { border: 1px solid var(--line); border-radius: 8px; padding: .8rem .9rem; background: var(--tint) } .card h3 { margin: 0 0 .5rem; font-size: 1.05rem } .card figure { margin: .5rem 0 } .card code { background: none; padding: 0 }
+.card dl { display: grid; grid-template-columns: auto 1fr; gap: .15rem .8rem; margin: .6rem 0; font-size: .88rem; font-variant-numeric: tabular-nums } .card dt { color: var(--soft) } .card dd { margin: 0; overflow-wrap: anywhere }
+figure { margin: 1.2rem 0 } figure img { width: 100%; height: auto; display: block; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem; margin-top: .3rem }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9rem }
 """

@@ -9,19 +9,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote as quoted
+from typing import NamedTuple
 from urllib.parse import quote
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, Summary, SweepResult, Target, load_sweep
 from earnshaw.experiments.proving import concerns, sweep_targets
 from earnshaw.experiments.work import how_computed, work_of
+from earnshaw.numerics import percentage
 from earnshaw.papers import Comparison, Source, tally
-from earnshaw.plots import OURS, Proportion, bars, value_figure
+from earnshaw.plots import OURS, Proportion, bars, card_figures, value_figure
+from earnshaw.problems import RandomConvNets
 from earnshaw.proof import Certificate, Explanation, explain
 from earnshaw.report.origin import commands, described
-from earnshaw.report.page import Code, Figure, Folded, Page, Part, Section, Table, Text
+from earnshaw.report.page import Card, Cards, Code, Figure, Folded, Page, Part, Section, Table, Text
 from earnshaw.store import read_manifest, sealed_certificates
+from earnshaw.symmetry import Family
 
+CARDS = 24  # families that have a card; all of more are in a table
+DRAWN = 900  # weights up to which a family is drawn
 SHOWN_COMMANDS = 12  # of a sweep that one command cannot make
 PROVABLE = "two-layer/relu"
 SIZES: dict[tuple[str, ...], str] = {  # by what the sizes are called
@@ -53,8 +59,8 @@ def sweep_page(folder: Path, out: Path, check: bool = False) -> Page:
     )
     code = Code(f"{made}earnshaw runs show {typed}\nearnshaw report {typed}")
     again = Section("Run it again", [words, code])
-    sections = [*sweep_sections(results, out, check=check), again]
-    return Page(f"Sweep {folder.name}", lead, sections, computed_with(folder))
+    story = sweep_story(results, out, check=check)
+    return Page(f"Sweep {folder.name}", lead, [*story.sections, again], computed_with(folder), story.headline)
 
 
 def _plan(folder: Path) -> Plan | None:
@@ -76,12 +82,22 @@ def _named(results: Sequence[SweepResult]) -> str:
     return f"Network: {networks}. Optimiser: {optimizers}. Seed {results[0].summary.seed}."
 
 
-def sweep_sections(
+class Story(NamedTuple):
+    """What a page says of a sweep: one sentence, and the sections on families, results and proofs."""
+
+    headline: str
+    sections: list[Section]
+
+
+def sweep_story(
     results: Sequence[SweepResult], out: Path, printed: Mapping[str, float] | None = None, check: bool = False
-) -> list[Section]:
-    """Return the sections on results, families and proofs; ``printed`` has a paper's percentages by setting."""
+) -> Story:
+    """Return what a page says of a sweep; ``printed`` has a paper's percentages by setting."""
     said = {key: found for result in results for key, found in _explained(result, check).items()}
-    return [_results(results, out, printed or {}), _families(results, out, said), *_statements(results, out, said)]
+    first = _families(results, out, said)
+    return Story(
+        _headline(results, said), [*first, _results(results, out, printed or {}), *_statements(results, out, said)]
+    )
 
 
 Said = Mapping[tuple[str, int], Explanation]  # by setting and family
@@ -201,36 +217,110 @@ def _table(rows: Sequence[Mapping[str, str]]) -> Table:
     return Table(headings, [[row.get(heading, "") for heading in headings] for row in rows])
 
 
-def _families(results: Sequence[SweepResult], out: Path, said: Said) -> Section:
-    rows, several = [], len({result.summary.optimizer for result in results}) > 1
-    for result in results:
-        files = _certificates(result)
-        for index, family in enumerate(result.families):
-            file, verdict = None, "not tried" * _provable(result)
-            if index < len(files):
-                file, verdict = files[index], "inconclusive"
-            if file is not None:
-                verdict = f"[{_verdict(said[result.name, index])}]({_link(file, out)})"
-            row = _sizes(result.summary) | {
-                "optimiser": result.summary.optimizer * several,
-                "family": str(index),
-                "name": family.label or "",
-                "runs": str(family.count),
-                "loss": f"{family.objective:.8f}",
-                "smallest eigenvalue": _number(family.min_eigenvalue, 6),
-                "what its neurons do": family.name or "",
-                "proof": verdict,
-            }
-            rows.append(row)
-    if not rows:
-        return Section("Families of minima", [Text("No run ended at a minimum that is not global.")])
+def _families(results: Sequence[SweepResult], out: Path, said: Said) -> list[Section]:
+    """Return a card for each family, and where there are too many a table of all; nothing where there is none."""
+    found = [(result, index, family) for result in results for index, family in enumerate(result.families)]
+    if not found:
+        return []
     text = (
         "End points that differ only by a symmetry of the problem (an exchange of neurons, or of coordinates that the teacher "
         "does not notice) are one family."
     )
-    if any(family.alignments is None for result in results for family in result.families):
+    if any(family.alignments is None for _, _, family in found):
         text = "End points of equal loss are one family."
-    return Section("Families of minima", [Text(text), _table(rows)])
+    text += " Counts have 95% intervals of their share; the pictures show the weights, one neuron a row, and the eigenvalues of the Hessian, of which λmin is the smallest."
+    verdicts = _verdicts(results, out, said)
+    parts: list[Part] = [Text(text), Cards([_card(*one, verdicts, results, out) for one in found[:CARDS]])]
+    if len(found) > CARDS:
+        rows = [_family_row(*one, verdicts, results) for one in found]
+        parts += [
+            Text(f"These are the first {CARDS} of {len(found)} families."),
+            Folded("All families", [_table(rows)]),
+        ]
+    return [Section("Families of minima", parts)]
+
+
+def _verdicts(results: Sequence[SweepResult], out: Path, said: Said) -> Mapping[tuple[str, int], str]:
+    """Return what is proved of each family in a word or two, with a link to its certificate where there is one."""
+    words = {}
+    for result in results:
+        files = _certificates(result)
+        for index in range(len(result.families)):
+            word = "not tried" * _provable(result)
+            if index < len(files):
+                file = files[index]
+                word = "inconclusive" if file is None else f"[{_verdict(said[result.name, index])}]({_link(file, out)})"
+            words[result.name, index] = word
+    return words
+
+
+def _headline(results: Sequence[SweepResult], said: Said) -> str:
+    """Return in one sentence where runs that did not find the global minimum end, and what of it is proved."""
+    total = sum(result.summary.runs for result in results)
+    counts = {(result.name, index): family.count for result in results for index, family in enumerate(result.families)}
+    stuck, minima = sum(counts.values()), len(counts)
+    proved = [key for key in counts if key in said and said[key].verified and "saddle" not in said[key].kind]
+    if any("CONVERGED" in result.summary.outcomes for result in results):
+        return f"{stuck:,} of {total:,} runs end at {_many(minima, 'minimum', 'minima')}; the least loss is not known"
+    if not stuck:
+        good = sum(result.summary.outcomes.get("GLOBAL", 0) for result in results)
+        return f"{good:,} of {total:,} runs find the global minimum, and none is stuck at another"
+    if not proved:
+        return f"{stuck:,} of {total:,} runs are stuck, at {_many(minima, 'minimum', 'minima')}"
+    inside = sum(counts[key] for key in proved)
+    return f"{inside:,} of {stuck:,} stuck runs end in {_many(len(proved), 'proved minimum', 'proved minima')}"
+
+
+def _many(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
+
+
+def _card(
+    result: SweepResult,
+    index: int,
+    family: Family,
+    verdicts: Mapping[tuple[str, int], str],
+    results: Sequence[SweepResult],
+    out: Path,
+) -> Card:
+    """Return the card of a family: its pictures where its problem has a landscape, and what is known of it."""
+    summary = result.summary
+    share, (low, high) = percentage(family.count, max(summary.runs, family.count))
+    facts = {
+        "runs": f"{family.count} of {summary.runs}: {share:.1f}% ({low:.1f} to {high:.1f})",
+        "loss": f"{family.objective:.8f}",
+        "λmin": _number(family.min_eigenvalue, 6),
+        "neurons": family.name or "",
+        "proof": verdicts[result.name, index],
+    }
+    picture, label = out.parent / f"{out.stem}-figures" / f"{result.name}-family{index}", _labels(results)[result.name]
+    named = f"{family.label}: " if family.label else ""
+    figures = []
+    if family.problem is not None and not isinstance(family.problem, RandomConvNets) and family.weights.size <= DRAWN:
+        words = f"{label}, family {index}"
+        for name, path in card_figures(family, picture).items():
+            figures.append(Figure(path, f"{name} of {words}", plain=True))
+    return Card(f"{named}{label}, family {index}", facts, figures)
+
+
+def _family_row(
+    result: SweepResult,
+    index: int,
+    family: Family,
+    verdicts: Mapping[tuple[str, int], str],
+    results: Sequence[SweepResult],
+) -> dict[str, str]:
+    several = len({result.summary.optimizer for result in results}) > 1
+    return _sizes(result.summary) | {
+        "optimiser": result.summary.optimizer * several,
+        "family": str(index),
+        "name": family.label or "",
+        "runs": str(family.count),
+        "loss": f"{family.objective:.8f}",
+        "smallest eigenvalue": _number(family.min_eigenvalue, 6),
+        "what its neurons do": family.name or "",
+        "proof": verdicts[result.name, index],
+    }
 
 
 def _folder(result: SweepResult) -> Path:

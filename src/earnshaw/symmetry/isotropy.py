@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Symmetry
+from earnshaw.problems.named import product_name
 from earnshaw.symmetry.graphs import Colours, Graphs, Order
-from earnshaw.symmetry.patterns import Pattern, product_name
+from earnshaw.symmetry.patterns import Pattern
 from earnshaw.symmetry.permutations import Alignment, automorphisms, graph_of
 
 Array = NDArray[np.float64]

@@ -34,7 +34,7 @@ def label(problem: Problem, point: Array) -> str | None:
 
 
 def letter(problem: TwoLayer, point: Array, found: Isotropy | None = None) -> str | None:
-    """Return the name of the known family (:mod:`earnshaw.problems.named`) that the point belongs to: II, I, A, B, M:q, 2B.
+    """Return the name of the known family (:mod:`earnshaw.problems.named`) that the point belongs to: II, B, M:q, P:q, ...
 
     It does if a symmetry moves it to that family's critical point for the same k, to the tolerance that separates families.
     """
@@ -42,7 +42,10 @@ def letter(problem: TwoLayer, point: Array, found: Isotropy | None = None) -> st
     if not problem.is_orthonormal or found.placed is None:
         return None
     taught = np.any(problem.teacher != 0, axis=0)
-    for name in (*FIXED, *(f"M:{size}" for size in sorted(set(found.placed.pattern.sizes)) if size > 1)):
+    counts = sorted({size for size in found.placed.pattern.sizes if size > 1})
+    numbered = [f"{kind}:{size}" for kind in "MBPC" for size in counts]
+    numbered += [f"P:{pairs},{flipped}" for pairs in counts for flipped in counts]
+    for name in (*FIXED, *numbered):
         known = named_family(name)
         if problem.teachers < known.least or product_name(known.sizes(problem.teachers)) != found.name:
             continue

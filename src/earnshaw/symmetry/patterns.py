@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,14 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from earnshaw.errors import InputError
+from earnshaw.problems.named import product_name
 from earnshaw.symmetry.reduced import Reduced
 
 Array = NDArray[np.float64]
-
-
-def product_name(sizes: Iterable[int]) -> str:
-    """Return the name of a product of symmetric groups, larger factors first, trivial ones left out."""
-    return " x ".join(f"S_{size}" for size in sorted(sizes, reverse=True) if size > 1) or "trivial"
 
 
 class Entry(NamedTuple):

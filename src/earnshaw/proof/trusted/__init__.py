@@ -11,12 +11,15 @@ elsewhere: ``python -m <folder> FILE...``.
 
 import os
 import stat
+from collections.abc import Iterator
+from typing import BinaryIO
 
 from . import absence, blocks_claims, convexity, convnet, every_n, relu_claims
 from .reading import KINDS, LARGE_BYTES, Rejected, load
 
-__all__ = ["Rejected", "check_bytes", "check_file", "verify"]
+__all__ = ["Rejected", "check_bytes", "check_file", "check_lines", "verify"]
 
+Result = tuple[bool, str | None, str]  # whether it is verified, its kind, and the statement or the reason
 # For each kind of certificate the function that checks its bytes.
 CHECKERS = {
     "absence": absence.verify,
@@ -39,7 +42,7 @@ def verify(data: bytes, limit: float = 1.0) -> tuple[str, str]:
     return CHECKERS[kind](data, limit)
 
 
-def check_bytes(data: bytes, limit: float = 1.0) -> tuple[bool, str | None, str]:
+def check_bytes(data: bytes, limit: float = 1.0) -> Result:
     """Check a certificate; return (True, kind, statement) or (False, None, reason). Never raises an Exception."""
     try:
         kind, statement = verify(data, limit)
@@ -50,13 +53,35 @@ def check_bytes(data: bytes, limit: float = 1.0) -> tuple[bool, str | None, str]
     return True, kind, statement
 
 
-def check_file(path: str | os.PathLike[str], limit: float = 1.0) -> tuple[bool, str | None, str]:
+def check_file(path: str | os.PathLike[str], limit: float = 1.0) -> Result:
     """Check the certificate in a file; a file that cannot be read is not verified."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may never end
-            return False, None, "cannot read the file: it is not a regular file"
-        with open(path, "rb") as file:
+        with _opened(path) as file:
             data = file.read(LARGE_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a path that no file can have
-        return False, None, f"cannot read the file: {getattr(error, 'strerror', None) or error}"
+        return _unread(error)
     return check_bytes(data, limit)
+
+
+def check_lines(path: str | os.PathLike[str], limit: float = 1.0) -> Iterator[Result]:
+    """Check the certificates in a file, one a line, and yield what comes of each; a file without a line is not verified."""
+    try:
+        with _opened(path) as file:
+            empty = True
+            while line := file.readline(LARGE_BYTES + 1):
+                empty = False
+                yield check_bytes(line, limit)
+        if empty:
+            yield False, None, "the file is empty"
+    except (OSError, ValueError) as error:
+        yield _unread(error)
+
+
+def _opened(path: str | os.PathLike[str]) -> BinaryIO:
+    if not stat.S_ISREG(os.stat(path).st_mode):  # a device or a pipe may never end
+        raise OSError("it is not a regular file")
+    return open(path, "rb")
+
+
+def _unread(error: OSError | ValueError) -> Result:
+    return False, None, f"cannot read the file: {getattr(error, 'strerror', None) or error}"

@@ -1,12 +1,15 @@
-"""Check certificates: ``python -m <this folder> [--limit FACTOR] FILE...``; exit status 0 only when all are verified."""
+"""Check certificates: ``python -m <this folder> [--limit FACTOR] FILE...``; exit status 0 only when all are verified.
+
+A file whose name ends in .jsonl has one certificate a line.
+"""
 
 import sys
 
-from . import check_file
+from . import check_file, check_lines
 
 
 def main(paths: list[str]) -> int:
-    """Print one line per file; return the exit status."""
+    """Print one line per certificate; return the exit status."""
     limit = 1.0
     try:
         if paths[:1] == ["--limit"]:
@@ -16,12 +19,12 @@ def main(paths: list[str]) -> int:
     if not paths:
         print("usage: python -m <checker> [--limit FACTOR] CERTIFICATE.json...", file=sys.stderr)
         return 2
-    verified = 0
+    verified = True
     for path in paths:
-        accepted, _, sentence = check_file(path, limit)
-        print(f"{'VERIFIED' if accepted else 'REJECTED'} {sentence}", flush=True)
-        verified += accepted
-    return 0 if verified == len(paths) else 1
+        for accepted, _, sentence in check_lines(path, limit) if path.endswith(".jsonl") else [check_file(path, limit)]:
+            print(f"{'VERIFIED' if accepted else 'REJECTED'} {sentence}", flush=True)
+            verified = verified and accepted
+    return 0 if verified else 1
 
 
 if __name__ == "__main__":

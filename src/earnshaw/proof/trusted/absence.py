@@ -31,7 +31,7 @@ from .relu import Point
 
 RULE = "widest patch first/1"
 BATCH = 512
-MAX_CELLS = 5_000_000
+MAX_CELLS = 10_000_000
 PRECISION = 128
 SMALLEST = 2.0**-12  # a cell whose patches are all narrower is left open
 

@@ -1,0 +1,139 @@
+"""``earnshaw atlas``: named families of critical points, proved for every k in a range, shown and drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
+from earnshaw.cli.helping import Command, argument, begins, option
+from earnshaw.cli.settings import FAMILIES, family_sizes
+
+FOLDER = Path("atlas")
+BUILD_EXAMPLES = (
+    "earnshaw atlas build -k 7..1000 --family II --family A --family B\nearnshaw atlas build -k 14..40 --family M:4"
+)
+SHOW_EXAMPLES = "earnshaw atlas show\nearnshaw atlas show atlas --figure atlas.png\nearnshaw atlas show atlas --json"
+SPECTRUM_EXAMPLES = "earnshaw atlas spectrum -k 20 --family II --family global --figure spectra.png"
+SHOWN = 12  # lines of a family in the table
+FAMILY_HELP = "A family: II, I, A, B, 2B, or M:q; may be given more than once."
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Named families of critical points: proved for every k in a range, shown and drawn.",
+    epilog="earnshaw atlas build -k 7..1000 --family II --family A --family B\nearnshaw check atlas\n"
+    "earnshaw atlas show --figure atlas.png",
+)
+Families = Annotated[list[str], option(FAMILY_HELP, "--family", metavar="NAME", autocompletion=begins(FAMILIES))]
+
+
+@app.command("build", cls=Command, epilog=BUILD_EXAMPLES)
+def build(
+    families: Families,
+    sizes: Annotated[str, option("Teacher neurons: 10, or a range 7..1000.", "-k", metavar="K")],
+    out_folder: Annotated[Path, option("Folder of the atlas; added to if it exists.", "--out", metavar="DIR")] = FOLDER,
+    workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
+    as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
+) -> None:
+    """Prove families for every k in a range, one small certificate a line; what is there already is kept.
+
+    Each certificate is checked before it is written. Ctrl-C loses nothing that is done; the same command goes on. Exit
+    code 1 says that some point was not proved.
+    """
+    from earnshaw.experiments import build_atlas
+
+    with progress_bar("atlas", out_folder) as progress:
+        atlas = build_atlas(out_folder, families, family_sizes(sizes), workers, progress)
+    if as_json:
+        for point in atlas:
+            json_line(point.report())
+    else:
+        for name, points in atlas.points.items():
+            kinds = {kind: sum(point.kind == kind for point in points) for kind in ("minimum", "saddle")}
+            ends = f"k = {points[0].k}..{points[-1].k}"
+            say(f"{bold(name)}  {ends}: {kinds['minimum']} minima and {kinds['saddle']} saddles proved", markup=True)
+        say(f"in {bold(out_folder)}; check it with: earnshaw check {out_folder}", markup=True)
+    missed = [point for point in atlas if point.kind is None]
+    for point in missed[: 0 if as_json else 20]:
+        say(f"{point.family} at k = {point.k}: {point.reason}")
+    if missed:
+        fail(f"{len(missed)} points are not proved; the reason says why")
+
+
+@app.command("show", cls=Command, epilog=SHOW_EXAMPLES)
+def show(
+    folder: Annotated[Path, argument("DIR", "A folder that earnshaw atlas build wrote.")] = FOLDER,
+    figure: Annotated[Path | None, option("Draw loss, eigenvalues and radii.", "--figure", metavar="FILE.png")] = None,
+    everything: Annotated[bool, option("A line for every k.", "--all")] = False,
+    as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
+) -> None:
+    """Print what the certificates of an atlas say, with the known limits, and draw it.
+
+    They are believed here; earnshaw check DIR checks them. The figure has the loss, the radii, and for each family the
+    smallest eigenvalue of every block of the Hessian, against k.
+    """
+    from earnshaw.experiments import load_atlas
+    from earnshaw.experiments.atlas import LIMITS
+    from earnshaw.plots.atlas import atlas_figure
+    from earnshaw.proof.trusted.balls import shown
+
+    atlas = load_atlas(folder)
+    if as_json:
+        for point in atlas:
+            json_line(point.report())
+    else:
+        for name, points in atlas.points.items():
+            chosen = (
+                range(len(points)) if everything else np.unique(np.geomspace(1, len(points), SHOWN).astype(int) - 1)
+            )
+            rows = []
+            for index in chosen:
+                point = points[index]
+                saddle = point.kind == "saddle"
+                bounds = ((point.objective_ge, False), (point.lambda_ge, saddle), (point.enclosure_radius, True))
+                texts = ["" if x is None else shown(x, up) for x, up in (*bounds, (point.unique_radius, False))]
+                rows.append([str(point.k), str(point.n), str(point.kind), *texts])
+            limit = f"; as k grows, {LIMITS[name][0]}" if name in LIMITS else ""
+            header = ["k", "n", "claimed", "loss >=", "smallest eigenvalue", "within", "no other within"]
+            say(f"{bold(name)}, {len(points)} certificates{limit}", markup=True)
+            show_table(header, rows)
+            say("")
+        say(f"as their certificates say; to check them: earnshaw check {folder}")
+    if figure is not None:
+        atlas_figure(atlas, figure.with_suffix(""))
+        note(f"drawn: {figure.with_suffix('.png')}")
+
+
+@app.command("spectrum", cls=Command, epilog=SPECTRUM_EXAMPLES)
+def spectrum(
+    families: Annotated[list[str], option(f"{FAMILY_HELP} Or global.", "--family", metavar="NAME")],
+    k: Annotated[int, option("Teacher neurons.", "-k", metavar="K")],
+    figure: Annotated[Path | None, option("Draw the spectra.", "--figure", metavar="FILE.png")] = None,
+    as_json: Annotated[bool, option("One JSON object per eigenvalue, and nothing else.", "--json")] = False,
+) -> None:
+    """Print the eigenvalues of the Hessian with their multiplicities, from its blocks: of families, and the global minimum.
+
+    In doubles, for k up to about 10000.
+    """
+    from earnshaw.experiments import family_spectrum
+    from earnshaw.plots.atlas import spectrum_figure
+
+    found = {name: family_spectrum(name, k) for name in families}
+    for name, lines in found.items():
+        rows = [[f"{line.eigenvalue:.8g}", str(line.multiplicity), line.block] for line in lines]
+        if as_json:
+            for line in lines:
+                json_line({"family": name, "k": k, **line._asdict()})
+        else:
+            say(f"{bold(name)} at k = {k}", markup=True)
+            show_table(["eigenvalue", "times", "block"], rows)
+            say("")
+    if figure is not None:
+        curves = {
+            f"{name}, k = {k}": (np.array([x.eigenvalue for x in lines]), np.array([x.multiplicity for x in lines]))
+            for name, lines in found.items()
+        }
+        spectrum_figure(curves, figure.with_suffix(""))
+        note(f"drawn: {figure.with_suffix('.png')}")
