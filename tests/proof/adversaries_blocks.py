@@ -325,6 +325,8 @@ def patterns(forger):
         "no rows": shaped([5, 1], []),
         "sizes as an object": shaped({"0": 5}, [0, None]),
         "sizes null": shaped(None, [0, None]),
+        "sizes a number": shaped(5, [0, None]),
+        "rows a number": shaped([5, 1], 2),
         "rows a string": shaped([5, 1], "0"),
         "wrong n": shaped([5, 1], [0, None], n=7),
         "wrong k": shaped([5, 1], [0, None], k=5),
@@ -470,6 +472,6 @@ def texts(forger):
     text = forger.forged("blocks").decode()
     return {
         **{name: forger.sealed(edit) for name, edit in resealed.items()},
-        "meta edited without resealing": text.replace('"family": "II"', '"family": "I"').encode(),
+        "meta edited without resealing": text.replace('"producer": "earnshaw.proof"', '"producer": "me"').encode(),
         "the hash of another": text.replace(document["sha256"], "0" * 64).encode(),
     }

@@ -297,6 +297,8 @@ def _shapes(checker) -> bool:
         and raises(checker, parse, _document([1], [None], n=True), 1.0)
         and raises(checker, parse, _document([1], [None], k=True), 1.0)
         and raises(checker, parse, _document([2, 1], [0]), 1.0)
+        and raises(checker, parse, _document([2, 2], [0, -1]), 1.0)
+        and raises(checker, parse, _document([2, 1], [0, 1]), 1.0)
         and not raises(checker, parse, _document([2, 1], [0, 0]), 1.0)
         and not raises(checker, parse, _document([2, 2], [1, 1]), 1.0)
         and not raises(checker, parse, _document([3], [None, None, None]), 1.0)
