@@ -95,6 +95,9 @@ def test_a_trace_goes_from_the_start_to_the_end_of_each_run(axes):
     ends = {line.get_label(): line.get_xydata() for line in axes.lines}
     np.testing.assert_allclose(ends["other minima"], [[50, 0.02], [50, 0.02]])
     assert axes.get_yscale() == "log"
+    rounded = es.plot.trace(made([-1e-17, *VALUES[1:]], trace=recorded), Figure().add_subplot())
+    assert rounded.get_yscale() == "log", "a loss of 0 with rounding is no negative one"
+    assert rounded.lines[0].get_ydata()[0] == pytest.approx(5e-4), "and is drawn with the least that is not 0"
     with pytest.raises(es.InputError, match="sweep with trace=25"):
         es.plot.trace(made(VALUES), axes)
 

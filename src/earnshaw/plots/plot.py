@@ -19,7 +19,7 @@ from earnshaw.errors import InputError
 from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, signed
 from earnshaw.plots.scenes import split_panels
 from earnshaw.plots.style import KINDS, canvas, on
-from earnshaw.plots.sweeps import draw_histogram, draw_paths, draw_values, fates_of
+from earnshaw.plots.sweeps import draw_histogram, draw_paths, draw_values, fates_of, floor_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -135,13 +135,13 @@ def trace(runs: Runs | SweepResult, ax: Axes | None = None) -> Axes:
         raise InputError("of these runs nothing was recorded on the way; sweep with trace=25, a record every 25 steps")
     ended: Any = getattr(runs, "runs", runs)
     _some(ended)
-    log = min(float(recorded.value.min()), float(ended.value.min())) > 0
+    low = floor_of(np.concatenate([recorded.value, ended.value]))
     with on(ax) as axes:
         for fate in fates_of(ended):
             paths = [_path(recorded, ended, int(lane)) for lane in np.flatnonzero(fate.mine)]
             if paths:
-                draw_paths(axes, paths, fate)
-        if log:
+                draw_paths(axes, paths if low is None else [np.maximum(path, [0, low]) for path in paths], fate)
+        if low is not None:
             axes.set_yscale("log")
         axes.autoscale_view()
         axes.set(xlabel="step", ylabel="loss F")

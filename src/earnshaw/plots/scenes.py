@@ -107,7 +107,7 @@ def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Prog
     acts = _acts(scene, frames)
     with common_style():
         figure = Figure(figsize=SIZE)
-        plane = figure.add_axes((0.095, 0.125, 0.455, 0.69))
+        plane = figure.add_axes((0.12, 0.125, 0.43, 0.69))
         spectrum = figure.add_axes((0.655, 0.555, 0.315, 0.26))
         losses = figure.add_axes((0.655, 0.125, 0.315, 0.26))
         title = figure.suptitle("", fontsize=11, y=0.975)
@@ -224,6 +224,7 @@ def overview_figure(sweep: SweepScene, printed: float, minimum: ProvedMinimum, s
 
 def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
     draw_histogram(axes, sweep.values[-1], fates(sweep.spurious, ~sweep.spurious))
+    axes.set_ylim(0, 1.4 * axes.get_ylim()[1])  # room for the legend
     axes.plot([], [], "D", color=PAPER_COLOUR, markersize=4, label=f"spurious, in the paper: {printed:g}%")
     words = f"1. Found: where {len(sweep.spurious)} runs of gradient\ndescent end, k = n = {sweep.size}"
     axes.set_title(words, fontsize=10, loc="left")

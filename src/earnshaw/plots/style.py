@@ -47,12 +47,13 @@ def common_style() -> AbstractContextManager[None]:
 @contextmanager
 def on(axes: Axes | None, width: float = 6.4, height: float = 4.0) -> Iterator[Axes]:
     """Yield the axes given, or those of a new figure of pyplot, which a notebook shows, to be drawn on in the common style."""
-    with common_style():
-        if axes is None:
-            from matplotlib import pyplot
+    new = None
+    if axes is None:  # outside of the style: with the first figure pyplot turns a notebook interactive, which must last
+        from matplotlib import pyplot
 
-            axes = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-        yield axes
+        new = pyplot.figure(figsize=(width, height), layout="constrained")
+    with common_style():
+        yield axes if new is None else new.add_subplot()  # type: ignore[misc]
 
 
 _METADATA: dict[str, dict[str, None] | None] = {"png": None, "svg": {"Date": None}, "pdf": {"CreationDate": None}}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from earnshaw.experiments.runs import Runs
 
 FAINTEST = 1e-6  # of the largest loss; smaller ones are in the first bar
+ROUNDING = 1e-9  # of the largest loss; a negative one that is nearer to 0 is 0, rounded
 BARS = 34
 
 
@@ -48,13 +49,18 @@ def fates_of(runs: Runs) -> list[Fate]:
     return fates(at_minima, runs.outcome == Outcome.GLOBAL.code)
 
 
+def floor_of(values: np.ndarray) -> float | None:
+    """Return the least loss that a logarithmic scale shows, smaller ones and rounding of 0 there; None where some are negative."""
+    top = float(values.max())
+    if not top > 0 or float(values.min()) < -ROUNDING * top:
+        return None
+    return max(float(values[values > 0].min()), FAINTEST * top)
+
+
 def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> None:
     """Draw at which losses runs end, in percent of all, one colour a fate; logarithmic where losses are positive."""
-    top = float(values.max())
-    log = top > 0 and float(values.min()) >= 0
-    if log:
-        positive = values[values > 0]
-        low = max(float(positive.min()), FAINTEST * top)
+    top, low = float(values.max()), floor_of(values)
+    if low is not None:
         edges = np.geomspace(0.9 * low, 1.1 * top, BARS)
         if values.min() < low:
             axes.text(0.01, 0.98, f"first bar: up to {low:.0e}", transform=axes.transAxes, va="top", fontsize=8)

@@ -272,7 +272,7 @@ def _problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLaye
         )
     if n > 3 or k > 4:
         raise InputError(
-            f"n = {n}, k = {k} is too large for this walk, which took 3e2 cells for n = 2 and 3e6 for n = 3; use n <= 3, k <= 4"
+            f"n = {n}, k = {k} is too large for this walk, which took hundreds of cells for n = 2 and millions for n = 3; use n <= 3, k <= 4"
         )
     return problem
 
