@@ -17,6 +17,7 @@ import adversaries_convexity
 import adversaries_convnet
 import adversaries_every_n
 import battery_absence
+import battery_blocks
 import battery_every_k
 import battery_reading
 import battery_sums
@@ -42,6 +43,7 @@ def everything(walks=3) -> dict[str, Case]:
     cases |= {f"hair: {name}": verdict(data, False) for name, data in edges.hairs().items()}
     cases |= halves_of_balls()
     cases |= adversarial()
+    cases |= battery_blocks.cases(said)
     cases |= battery_reading.readings()
     cases |= battery_sums.sums()
     cases |= battery_reading.files()
@@ -64,17 +66,19 @@ RELU = (
     "every_n ",
 )
 CONVEXITY, CONVNET = ("sentence: convexity", "coarse: convexity", "convexity"), ("sentence: convnet", "convnet")
-ABSENCE, EVERY_K = ("absence",), ("every_k ",)
+ABSENCE, BLOCKS, EVERY_K = ("absence",), ("blocks",), ("every_k ",)
 ELSEWHERE = {
     "relu.py": (*CONVEXITY, *CONVNET),
     "relu_claims.py": (*CONVEXITY, *CONVNET, *ABSENCE),
-    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE, *EVERY_K),
-    "convexity.py": (*RELU, *CONVNET, *ABSENCE, *EVERY_K),
-    "sums.py": (*RELU, *CONVNET, *ABSENCE, *EVERY_K),
-    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE, *EVERY_K),
+    "every_n.py": (*CONVEXITY, *CONVNET, *ABSENCE, *BLOCKS, *EVERY_K),
+    "convexity.py": (*RELU, *CONVNET, *ABSENCE, *BLOCKS, *EVERY_K),
+    "sums.py": (*RELU, *CONVNET, *ABSENCE, *BLOCKS, *EVERY_K),
+    "convnet.py": (*RELU, *CONVEXITY, *ABSENCE, *BLOCKS, *EVERY_K),
 }
+LONG = ("absence.py", "cells.py", "exclusion.py")  # files whose cases walk over cells
 ONLY = {  # the cases that can reach these files
-    **dict.fromkeys(("absence.py", "cells.py", "exclusion.py"), ABSENCE),
+    **dict.fromkeys(LONG, ABSENCE),
+    **dict.fromkeys(("parts.py", "blocks.py", "blocks_claims.py"), BLOCKS),
     **dict.fromkeys(("models.py", "scaled.py", "every_k.py"), EVERY_K),
 }
 

@@ -2,6 +2,7 @@
 
 import json
 
+import adversaries_blocks
 import numpy as np
 import pytest
 from flint import arb
@@ -238,3 +239,36 @@ def test_inconclusive_points_say_why():
     parallel = prove_pattern((2, 1), (None, None, None), [0.5, 0.2, 1.0, 0.4, -0.3, 0.7])
     assert parallel.verdict is Verdict.INCONCLUSIVE
     assert "parallel" in parallel.reason
+
+
+# Forgeries: that all are rejected is a matter of the battery (test_mutation.py); here, that they are for the reason aimed at.
+
+
+def test_the_inequality_aimed_at_is_the_one_that_fails():
+    bad, _ = adversaries_blocks.everything()
+    expected = {
+        "II: gradient bound too small": "grad_norm_le is below",
+        "II: lambda equal to the shift": "lambda_min_ge exceeds",
+        "II: lambda of the other blocks": "no Cholesky factor",
+        "2B: lambda beyond d of the other blocks": "no Cholesky factor",
+        "II: L at the centre": "hess_lipschitz_le is below",
+        "II: R_unique beyond lambda/L": "hess_lipschitz_le is below",
+        "II: R_enclosure above R_unique": "R_enclosure exceeds R_unique",
+        "II: F_le too small": "F_le is below",
+        "II: number 4: the low double": "grad_norm_le is below",
+        "A saddle: curvature too negative": "curvature_le is below",
+        "2B saddle: curvature positive": "negative curvature may vanish",
+        "a parallel neuron": "parallel",
+        "a neuron along a teacher": "parallel",
+        "a zero neuron": "zero",
+        "a family of a group of one": "tied to a group of one coordinate",
+        "a number: not canonical": "not in canonical form",
+        "n < k": "n = 1 < k = 2",
+        "wrong n": "problem.n is not the 6",
+        "a huge size": "hess_lipschitz_le is below",
+        "negative radii at a saddle": "R_enclosure is not positive",
+        "near the global minimum": "is below",
+        "meta edited without resealing": "sha256",
+    }
+    for name, fragment in expected.items():
+        assert fragment in check_bytes(bad[name])[2], (name, check_bytes(bad[name])[2])

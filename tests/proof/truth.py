@@ -50,13 +50,30 @@ class Truth:
                         self.extension[i, b] = (mp.pi - t) / (2 * mp.pi)
             self.lengths, self.shortest = [float(length) for length in size], min(size[: self.n])
             self.slope = float(mp.norm(self.gradient, 2))
-            eigenvalues = mp.eigsy(self.hessian, eigvals_only=True)
-            self.least, self.most = float(eigenvalues[0]), float(max(abs(x) for x in eigenvalues))
-            self.least_beyond = float(mp.eigsy(self.extension, eigvals_only=True)[0])
             self.size, self.f = mp.norm(self.hessian, 2), float(self.value)
             self.frobenius = float(self.size)
+
+    @cached_property
+    def spectrum(self):
+        """The eigenvalues of the Hessian."""
+        with mp.workdps(DIGITS):
+            return mp.eigsy(self.hessian, eigvals_only=True)
+
+    @cached_property
+    def least(self):
+        return float(self.spectrum[0])
+
+    @cached_property
+    def least_beyond(self):
+        with mp.workdps(DIGITS):
+            return float(mp.eigsy(self.extension, eigvals_only=True)[0])
+
+    @cached_property
+    def reach(self):
+        """The largest eigenvalue of the matrix of absolute values; no bound by weights is lower."""
+        with mp.workdps(DIGITS):
             sizes = mp.matrix([[abs(x) for x in row] for row in self.hessian.tolist()])
-            self.reach = float(max(mp.eigsy((sizes + sizes.T) / 2, eigvals_only=True)))  # no bound by weights is lower
+            return float(max(mp.eigsy((sizes + sizes.T) / 2, eigvals_only=True)))
 
     @cached_property
     def newton(self):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from earnshaw.errors import InputError
 from earnshaw.problems import Charges, TwoLayer
+from earnshaw.proof import Verdict, check, prove, prove_pattern
 from earnshaw.symmetry import Pattern, isotropy, label, letters
 from earnshaw.symmetry.named import named
 
@@ -297,3 +298,21 @@ def test_the_published_points_are_all_named_and_have_a_pattern(published):
             assert_placed(found, point)
             assert found.placed.pattern.neurons == n
             assert len(found.placed.numbers) <= 8
+
+
+def test_the_published_points_are_proved_through_their_blocks_too(published):
+    """A second route to the same verdict: the full certificate of the weights, and the blocks of the pattern."""
+    for name, points in published.items():
+        for point in points:
+            problem = TwoLayer(np.eye(point.shape[1]), students=len(point))
+            full = prove(problem, point, basin=False, robust=False)
+            placed = isotropy(problem.symmetry, full.point.weights).placed
+            blocks = prove_pattern(placed.pattern.sizes, placed.pattern.rows, placed.numbers)
+            assert check(blocks).verified, name
+            assert blocks.verdict is full.verdict, name
+            assert blocks.claim.objective_ge == pytest.approx(full.claim.objective_ge, rel=1e-9)
+            if full.verdict is Verdict.PROVED_MINIMUM:
+                assert blocks.claim.lambda_ge == pytest.approx(full.claim.lambda_ge, rel=1e-5)
+                assert blocks.claim.unique_radius == pytest.approx(full.claim.unique_radius, rel=1e-2)
+            else:
+                assert blocks.claim.curvature_le == pytest.approx(full.claim.curvature_le, rel=1e-5)

@@ -27,10 +27,10 @@ from .relu import lipschitz
 
 
 class Neurons(NamedTuple):
-    """A class of neurons: a row, and the place of the own coordinate in its group (None for a single neuron)."""
+    """A class of neurons: a row, and the place of the own coordinate in its group (0 for a single neuron)."""
 
     row: int
-    place: int | None
+    place: int
 
 
 class Coordinate(NamedTuple):
@@ -70,30 +70,25 @@ class Symmetric:
                     self.own[row] = next(entries)
                 self.off[row][group] = next(entries)
         self.square = [self._dot(row, row, True) for row in range(len(self.ties))]
-        for square in self.square:
-            require(square > 0, "a neuron is zero, or too short for the precision")
         self.length = [square.sqrt() for square in self.square]
         self.meetings: dict[tuple[int, int, bool], Meeting] = {}
         for x in range(len(self.ties)):
             for y in range(x + 1):
-                for same, _ in self._partners(Neurons(x, self._rest(x)), Neurons(y, self._rest(y)), {}):
+                for same, _ in self._partners(Neurons(x, 0), Neurons(y, 0), self.copies[y]):
                     self.meetings[x, y, same] = self.meetings[y, x, same] = self._meet(x, y, same)
         self.slope = [self._slope(row) for row in range(self.students)]
 
     def _dot(self, x: int, y: int, same: bool) -> arb:
-        spots = self._coordinates(Neurons(x, self._rest(x)), Neurons(y, self._rest(y)), same, {})
+        spots = self._coordinates(Neurons(x, 0), Neurons(y, 0), same, {})
         return sum((c.weight * self._weight(x, c, c.first) * self._weight(y, c, c.second) for c in spots), arb(0))
 
     def _meet(self, x: int, y: int, same: bool) -> Meeting:
         dot = self._dot(x, y, same)
         gap = self.square[x] * self.square[y] - dot * dot
-        # Two coordinate vectors are at right angles; a student that is parallel to another neuron is refused.
-        require(gap > 0, "two neurons are parallel, or too nearly so for the precision")
+        # Two coordinate vectors are at right angles; a student that is zero or parallel to another neuron is refused.
+        require(gap > 0, "a neuron is zero, or two are parallel, or too nearly so for the precision")
         area = gap.sqrt()
         return Meeting(dot, area, arb.atan2(area, -dot) / (2 * arb.pi()))  # pi - t, for the area is positive
-
-    def _rest(self, row: int) -> int | None:
-        return None if self.ties[row] is None else 0
 
     def _weight(self, row: int, spot: Coordinate, own: bool) -> arb:
         return self.own[row] if own else self.off[row][spot.group]
@@ -107,24 +102,21 @@ class Symmetric:
         """Return the classes of a row's neurons, and how many neurons each has."""
         tie = self.ties[row]
         if tie is None:
-            return [(Neurons(row, None), 1)]
+            return [(Neurons(row, 0), 1)]
         found = [(Neurons(row, place), self._count(tie, place, cut)) for place in range(cut.get(tie, 0) + 1)]
         return [(neurons, count) for neurons, count in found if count]
 
-    def _partners(self, x: Neurons, y: Neurons, cut: dict[int, int]) -> Iterator[tuple[bool, int]]:
-        """Yield how many neurons of class y one neuron of class x meets, of the same own coordinate or not."""
-        tie, other = self.ties[x.row], self.ties[y.row]
-        if tie is None and other is None:
-            if x.row != y.row:
-                yield False, 1
-            return
-        number = 1 if other is None or y.place is None else self._count(other, y.place, cut)
-        if tie == other and x.place == y.place:
+    def _partners(self, x: Neurons, y: Neurons, count: int) -> Iterator[tuple[bool, int]]:
+        """Yield how many of the `count` neurons of class y one neuron of class x meets, and whether they are alike.
+
+        That is: of the same own coordinate, or both single.
+        """
+        if self.ties[x.row] == self.ties[y.row] and x.place == y.place:
             if x.row != y.row:
                 yield True, 1
-            number -= 1
-        if number:
-            yield False, number
+            count -= 1
+        if count:
+            yield False, count
 
     def _coordinates(self, x: Neurons, y: Neurons, same: bool, cut: dict[int, int]) -> Iterator[Coordinate]:
         """Yield all coordinates as two neurons see them: own ones, and all others of a group at a place."""
@@ -133,7 +125,7 @@ class Symmetric:
                 left = self._count(group, place, cut)
                 first = self.ties[x.row] == group and x.place == place
                 second = self.ties[y.row] == group and y.place == place
-                if first and second and same:
+                if first and same:
                     yield Coordinate(group, place, True, True, 1)
                     left -= 1
                 else:
@@ -146,16 +138,17 @@ class Symmetric:
                 if left:
                     yield Coordinate(group, place, False, False, left)
 
-    def _all_met(self, x: Neurons, cut: dict[int, int], rows: range) -> Iterator[tuple[Neurons, bool, int]]:
-        for row in rows:
-            for y, _ in self._classes(row, cut):
-                for same, count in self._partners(x, y, cut):
-                    yield y, same, count
+    def _all_met(self, x: Neurons, cut: dict[int, int]) -> Iterator[tuple[Neurons, bool, int]]:
+        """Yield the classes of neurons that one neuron of class x meets, alike or not, and how many of each."""
+        for row in range(len(self.ties)):
+            for y, count in self._classes(row, cut):
+                for same, met in self._partners(x, y, count):
+                    yield y, same, met
 
     def _slope(self, row: int) -> arb:
         """Enclose M_ii = 1/2 + sum_y c(y) s(w_i, y)/(2 pi |w_i|^2)."""
         pull = arb(0)
-        for y, same, count in self._all_met(Neurons(row, self._rest(row)), {}, range(len(self.ties))):
+        for y, same, count in self._all_met(Neurons(row, 0), {}):
             pull += count * self.charge[y.row] * self.meetings[row, y.row, same].area
         return arb(1) / 2 + pull / (2 * arb.pi() * self.square[row])
 
@@ -168,7 +161,7 @@ class Symmetric:
         total = arb(0)
         for x in range(len(self.ties)):
             inner = self.square[x] / 2
-            for y, same, count in self._all_met(Neurons(x, self._rest(x)), {}, range(len(self.ties))):
+            for y, same, count in self._all_met(Neurons(x, 0), {}):
                 dot, area, share = self.meetings[x, y.row, same]
                 inner += count * self.charge[x] * self.charge[y.row] * (area / (2 * arb.pi()) + share * dot)
             total += self.copies[x] * inner
@@ -181,30 +174,30 @@ class Symmetric:
         """
         found = []
         for row in range(self.students):
-            x, tie = Neurons(row, self._rest(row)), self.ties[row]
+            x, tie = Neurons(row, 0), self.ties[row]
             for group, size in enumerate(self.sizes):
                 for own in (True, False) if group == tie else (False,):
                     entry = self.slope[row] * (self.own[row] if own else self.off[row][group])
-                    for y, same, count in self._all_met(x, {}, range(len(self.ties))):
+                    for y, same, count in self._all_met(x, {}):
                         entry += (
                             self.charge[y.row] * self.meetings[row, y.row, same].share
-                            * self._total(y.row, group, count, same, own, group == tie)
+                            * self._total(y.row, group, count, same, own)
                         )  # fmt: skip
                     times = size if own else self.copies[row] * (size - (group == tie))
                     found.append(arb(times).sqrt() * entry)
         return arb_mat(len(found), 1, found)
 
-    def _total(self, row: int, group: int, count: int, same: bool, own: bool, tied: bool) -> arb:
+    def _total(self, row: int, group: int, count: int, same: bool, own: bool) -> arb:
         """Sum the entries at one coordinate of a group over `count` neurons of a row that one neuron meets.
 
-        `own`: it is that neuron's own coordinate; `tied`: that neuron is of a family of this group. Those of the same own
-        coordinate are one neuron; of those apart, one has this coordinate for its own, if it is not the first one's.
+        `own`: it is that neuron's own coordinate. Those of the same own coordinate are one neuron; of those apart, one has
+        this coordinate for its own, if it is not the first one's.
         """
         if self.ties[row] != group:
             return count * self.off[row][group]
         if same:
             return self.own[row] if own else self.off[row][group]
-        if own and tied:
+        if own:
             return count * self.off[row][group]
         return self.own[row] + (count - 1) * self.off[row][group]
 
@@ -230,7 +223,7 @@ class Symmetric:
             (neurons, count)
             for row in range(self.students)
             for neurons, count in self._classes(row, cut)
-            if any(self._values(part, neurons, c, c.first) != [0] * size for c in self._coordinates(neurons, neurons, True, cut))
+            if any(any(self._values(part, neurons, c, c.first)) for c in self._coordinates(neurons, neurons, True, cut))
         ]  # fmt: skip
         order = {neurons: place for place, (neurons, _) in enumerate(moved)}
         for x, count in moved:
@@ -243,7 +236,7 @@ class Symmetric:
             slope, own = self.slope[x.row], self.square[x.row]
             form += count * (slope * (here * _matrix(values).transpose()))
             form += count * ((arb(1) / 2 - slope) / own * (along * along.transpose()))
-            for y, same, met in self._all_met(x, cut, range(len(self.ties))):
+            for y, same, met in self._all_met(x, cut):
                 dot, area, share = self.meetings[x.row, y.row, same]
                 bend = 1 / (2 * arb.pi() * area)
                 spots = list(self._coordinates(x, y, same, cut))
@@ -252,7 +245,7 @@ class Symmetric:
                 toward = here * _column([self._weight(y.row, c, c.second) for c in spots])
                 slant = toward - dot / own * along
                 form += count * met * self.charge[y.row] * bend * (slant * slant.transpose())
-                if order.get(y, -1) < order[x]:  # a teacher, no vector there, or counted from the other side
+                if y not in order or order[y] < order[x]:  # no vector is there, or it was counted from the other side
                     continue
                 there = _matrix([self._values(part, y, c, c.second) for c in spots], [c.weight for c in spots])
                 ahead = there * _column([self._weight(y.row, c, c.second) for c in spots])
@@ -279,15 +272,16 @@ class Symmetric:
         yield arb_mat(
             [[(same + more) * counts[x] / counts[y] for y, (same, more, _) in enumerate(shares[x])] for x in rows]
         )
-        for group, size in enumerate(self.sizes):
+        for group in range(len(self.sizes)):
             mine = [row for row in rows if self.ties[row] == group]
-            if size > 1 and mine:
+            if mine:
                 yield arb_mat([[shares[x][y][0] - shares[x][y][2] for y in mine] for x in mine])
 
     def _shares(self, x: int, y: int) -> tuple[arb, arb, arb]:
         """Return M between a neuron of row x and: that of row y with the same own coordinate, all others, one other."""
-        same, more, one = self.slope[x] if x == y else arb(0), arb(0), arb(0)
-        for alike, count in self._partners(Neurons(x, self._rest(x)), Neurons(y, self._rest(y)), {}):
+        same, more = self.slope[x] if x == y else arb(0), arb(0)
+        one = more
+        for alike, count in self._partners(Neurons(x, 0), Neurons(y, 0), self.copies[y]):
             share = self.meetings[x, y, alike].share
             if alike:
                 same = share

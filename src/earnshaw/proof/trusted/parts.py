@@ -28,7 +28,7 @@ Their number times their dimensions must add up to n k, which blocks.py checks. 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-Vector = Callable[[int, int | None, int, int, bool], int]  # row, its place, group, place there, own coordinate: a value
+Vector = Callable[[int, int, int, int, bool], int]  # row, its place, group, place there, own coordinate: a value
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def parts(sizes: Sequence[int], ties: Sequence[int | None]) -> Iterator[Part]:
                 yield Part(f"product of groups {c} and {e}", copies, {c: 2, e: 2}, vectors)
 
 
-def _alpha(place: int | None) -> int:
+def _alpha(place: int) -> int:
     """Return e_0 - e_1 at a place of a cut group."""
-    return {0: 1, 1: -1}.get(-1 if place is None else place, 0)
+    return int(place == 0) - int(place == 1)
 
 
 def _indicator(row: int, group: int, own: bool) -> Vector:
@@ -93,13 +93,13 @@ def _mixed(row: int, group: int, sign: int) -> Vector:
 
 
 def _cycle(row: int, group: int) -> Vector:
-    signs: dict[tuple[int | None, int], int] = {(0, 1): 1, (1, 2): 1, (2, 0): 1, (1, 0): -1, (2, 1): -1, (0, 2): -1}
+    signs = {(0, 1): 1, (1, 2): 1, (2, 0): 1, (1, 0): -1, (2, 1): -1, (0, 2): -1}
     return lambda i, at, c, to, mine: signs.get((at, to), 0) * ((i, c, mine) == (row, group, False))
 
 
 def _cross(row: int, group: int) -> Vector:
     half = {(0, 2): 1, (0, 3): -1, (1, 2): -1, (1, 3): 1}
-    signs: dict[tuple[int | None, int], int] = {**half, **{(to, at): sign for (at, to), sign in half.items()}}
+    signs = {**half, **{(to, at): sign for (at, to), sign in half.items()}}
     return lambda i, at, c, to, mine: signs.get((at, to), 0) * ((i, c, mine) == (row, group, False))
 
 
