@@ -9,7 +9,7 @@ import mpmath as mp
 import numpy as np
 from adversaries_blocks import ZERO, places
 from cases import Case, above, exactly, fraction, holds, lipschitz, part, raises, verdict
-from flint import arb
+from flint import arb, arb_mat
 from truth import DIGITS, Truth
 
 from earnshaw.proof.claims import PatternPoint
@@ -40,7 +40,12 @@ def cases(said) -> dict[str, Case]:
         found[f"blocks enclosure: nearly {name} a teacher"] = _enclosed(
             [2, 1], [0, None], [1.0, -0.5, 2.0, 2.0**-16, end], lost=40
         )
-    found |= {"blocks: parallel": _parallel, "blocks: lost vectors": _lost, "blocks: a ball for a number": _ball}
+    found |= {
+        "blocks: parallel": _parallel,
+        "blocks: lost vectors": _lost,
+        "blocks: curvature": _curved,
+        "blocks: a ball for a number": _ball,
+    }
     found |= {"blocks reading: shapes": _shapes, "blocks reading: costs": _costs, "blocks reading: limits": _limits}
     found |= {"blocks reading: pairs": _pairs, "blocks reading: groups": _groups}
     found |= {f"blocks sentence: {name}": case for name, case in _sentences(said).items()}
@@ -211,6 +216,17 @@ def _parallel(checker) -> bool:
     with part(checker, "balls").precision(64):
         make(*fine[:2], [arb(x) for x in fine[2]])
         return all(raises(checker, make, sizes, rows, [arb(x) for x in numbers]) for sizes, rows, numbers in wrong)
+
+
+def _curved(checker) -> bool:
+    """u.H u < kappa |u|^2, for all points of a ball, with u of length 2 and 1."""
+    bends, two, one = part(checker, "relu_claims")._bends, arb_mat([[2]]), arb_mat([[1]])
+    return (
+        bends(arb_mat([[-1]]), two, arb(-1) / 2)
+        and not bends(arb_mat([[-1]]), two, arb(-1))
+        and not bends(arb_mat([[-1]]), two, arb(-2))
+        and not bends(arb_mat([[arb(-1, 0.5)]]), one, arb(-1))
+    )
 
 
 def _lost(checker) -> bool:
