@@ -216,8 +216,8 @@ def check_saddle(document: Numbers, point: Site) -> str:
     require(point.lipschitz(radius, arb(0)) <= lip, "hess_lipschitz_le is below the bound L on the ball of R_enclosure")
     gradient, hessians = point.gradient().entries(), list(point.hessians())
     require(norm(gradient) <= eps, "grad_norm_le is below the norm of the gradient at the center")
-    guessed = [guesses(hessian) for hessian in hessians]
-    hessian, (inverse, _) = hessians[0], guessed[0]
+    guessed = [(hessian, *guesses(hessian)) for hessian in hessians]
+    hessian, inverse, _ = guessed[0]
     column = arb_mat(len(gradient), 1, gradient)
     require(norm((inverse * column).entries()) <= step, "newton_step_le is below |A gradient|")
     product = inverse * hessian
@@ -228,7 +228,7 @@ def check_saddle(document: Numbers, point: Site) -> str:
     require(
         step + (defect - 1) * radius + size * lip * radius * radius / 2 < 0, "the Newton-Kantorovich inequality fails"
     )
-    bends = [_bends(matrix, u, curvature) for matrix, (_, u) in zip(hessians, guessed, strict=True)]
+    bends = [_bends(matrix, u, curvature) for matrix, _, u in guessed]
     require(any(bends), "curvature_le is below the curvature found along the guessed direction")
     require(curvature + lip * radius < 0, "curvature_le + L R < 0 fails: the negative curvature may vanish on the ball")
     value = point.value()
