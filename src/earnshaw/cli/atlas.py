@@ -10,7 +10,7 @@ import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, begins, option
-from earnshaw.cli.settings import FAMILIES, family_sizes
+from earnshaw.cli.settings import FAMILIES, FAMILY_NAMES, family_sizes
 
 FOLDER = Path("atlas")
 BUILD_EXAMPLES = (
@@ -19,7 +19,7 @@ BUILD_EXAMPLES = (
 SHOW_EXAMPLES = "earnshaw atlas show\nearnshaw atlas show atlas --figure atlas.png\nearnshaw atlas show atlas --json"
 SPECTRUM_EXAMPLES = "earnshaw atlas spectrum -k 20 --family II --family global --figure spectra.png"
 SHOWN = 12  # lines of a family in the table
-FAMILY_HELP = "A family: II, I, A, B, 2B, or M:q; may be given more than once."
+FAMILY_HELP = f"A family, and perhaps another: {FAMILY_NAMES}."
 app = typer.Typer(
     no_args_is_help=True,
     help="Named families of critical points: proved for every k in a range, shown and drawn.",

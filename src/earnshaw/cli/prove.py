@@ -10,7 +10,7 @@ import typer
 
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, bold, fail, json_line, note, progress_bar, say
 from earnshaw.cli.helping import argument, begins, option
-from earnshaw.cli.settings import FAMILIES, family_sizes
+from earnshaw.cli.settings import FAMILIES, FAMILY_NAMES, family_sizes
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ SOURCE_HELP = "Run folders, certificates, or .npz files of points: an array weig
 FOLDER_HELP = "Folder for certificates; added to if it exists."
 FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
-FAMILY_HELP = "Prove a family of critical points instead, by name: II, I, A, B, 2B, or M:q."
+FAMILY_HELP = f"Prove a family of critical points instead, by name: {FAMILY_NAMES}."
 SIZE_HELP = "With --family: teacher neurons, 1000000, or a range 7..20; with --every-k the first k (default: 6)."
 EVERY_K_HELP = "With --family II or A: one proof for every k, from the first to infinity."
 PRECISION_HELP = "Bits of the ball arithmetic (default: 128; more for a family of large k; 256 with --filter)."

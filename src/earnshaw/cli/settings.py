@@ -34,6 +34,7 @@ OPTIMIZERS = (
 )
 STARTS = ("xavier", "normal", "sphere")
 FAMILIES = ("II", "I", "A", "B", "2B", "M:4")  # of critical points, to complete; there is M:q for every q
+FAMILY_NAMES = "II, I, A, B, 2B, 3Bp, C, or with your numbers M:q, B:r, P:q, P:m,q, C:j"
 MAX_SIZE, MAX_SETTINGS = 4096, 1000  # of one sweep
 MAX_POINTS = 100_000  # of one family
 PAPER_GRID = [(k, n) for k in range(1, 21) for n in range(k, 21)]  # all (k, n) of Safran & Shamir
