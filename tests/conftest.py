@@ -20,6 +20,7 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 # The files that take longest, which begin first (see the Makefile): so that the end is not one of them on one core.
 LONGEST = (
     "docs/test_blocks.py",
+    "proof/test_mutation.py",
     "docs/test_examples.py",
     "landscapes/test_exactness.py",
     "cli/test_commands.py",
@@ -33,6 +34,7 @@ LONGEST = (
     "descent/optimizers/test_second_order.py",
     "papers/test_spurious.py",
     "cli/test_folders.py",
+    "proof/test_absence.py",
     "descent/newton/test_endings.py",
     "papers/test_electrostatics.py",
     "experiments/test_sweep.py",

@@ -9,6 +9,7 @@ from earnshaw.cli import demo
 from earnshaw.cli.app import app
 from earnshaw.experiments import Interrupted
 from earnshaw.papers import ERRATA, PAPERS
+from earnshaw.report import Story
 
 
 def test_every_piece_is_an_item_of_its_paper():
@@ -41,7 +42,7 @@ def test_one_size_and_one_item(tmp_path, capsys):
 def test_an_item_that_does_not_agree_is_told(tmp_path, monkeypatch):
     item = demo.Piece("logistic", "figure2", "Curvature", "Words.", {"figure2": "A caption."})
     monkeypatch.setattr("earnshaw.papers.logistic.TOP", 1.3)
-    monkeypatch.setattr(demo, "_minima", lambda *_: ([], True))
+    monkeypatch.setattr(demo, "_minima", lambda *_: (Story("", []), True))
     assert not demo.tour(tmp_path, runs=1, pieces=[item])
     assert "9 of 10 compared numbers agree" in (tmp_path / "report.html").read_text()
     monkeypatch.setattr("earnshaw.papers.logistic.TOP", 1.45)

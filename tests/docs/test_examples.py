@@ -98,7 +98,7 @@ def test_the_index_names_every_page():
     assert missing == ["index.md"]
 
 
-COMMAND = re.compile(r"earnshaw ((?:runs )?[a-z]+)([^\n|>`]*)")
+COMMAND = re.compile(r"earnshaw ((?:(?:runs|atlas) )?[a-z]+)([^\n|>`]*)")
 
 
 def commands() -> dict[str, set[str]]:

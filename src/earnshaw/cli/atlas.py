@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
@@ -74,6 +73,8 @@ def show(
     They are believed here; earnshaw check DIR checks them. The figure has the loss, the radii, and for each family the
     smallest eigenvalue of every block of the Hessian, against k.
     """
+    import numpy as np
+
     from earnshaw.experiments import load_atlas
     from earnshaw.experiments.atlas import LIMITS
     from earnshaw.plots.atlas import atlas_figure
@@ -117,6 +118,8 @@ def spectrum(
 
     In doubles, for k up to about 10000.
     """
+    import numpy as np
+
     from earnshaw.experiments import family_spectrum
     from earnshaw.plots.atlas import spectrum_figure
 

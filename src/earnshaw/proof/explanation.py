@@ -139,8 +139,8 @@ def _matrices(document: Any) -> str:
 
 
 def _is_small(matrix: Any) -> bool:
-    """Say whether this is a matrix that fits on a page."""
-    return matrix is not None and len(matrix) <= SMALL and len(matrix[0]) <= SMALL
+    """Say whether this is a matrix, and fits on a page."""
+    return matrix is not None and isinstance(matrix[0], list) and max(len(matrix), len(matrix[0])) <= SMALL
 
 
 def _relu(document: reading.Document, low: Number, high: Number) -> tuple[str, str]:
