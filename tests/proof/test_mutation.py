@@ -13,8 +13,8 @@ import battery
 import mutation
 import pytest
 
-SHARE = 60  # one of so many mutants runs every time,
-LONG_SHARE = 400  # and of those whose cases walk over cells
+SHARE = 120  # one of so many mutants runs every time,
+LONG_SHARE = 800  # and of those whose cases walk over cells
 TEXT = Path(__file__).with_name("explained.txt").read_text().partition("\n\n")[2]
 EXPLAINED = {line for line in TEXT.splitlines() if line and not line.startswith("#")}
 
