@@ -5,23 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-import earnshaw.proof
-from earnshaw.cli.app import app
-
-
-@pytest.fixture
-def earnshaw(tmp_path, monkeypatch):
-    """Run a command in a folder of its own; return its exit code, its output and its errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
 
 
 def test_two_neurons_are_proved_checked_and_explained(earnshaw):

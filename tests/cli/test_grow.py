@@ -4,28 +4,17 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from earnshaw.cli.app import app
 
 TEACHER = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
 STUDENT = [[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]]
 
 
-@pytest.fixture
-def earnshaw(tmp_path, monkeypatch):
-    """Run a command in a folder of its own; return its exit code, its output and its errors."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def files(earnshaw, monkeypatch):
+    """The smallest teacher, and its minimum, in the folder where commands run."""
     monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
     np.savez("tiny.npz", weights=STUDENT, teacher=TEACHER)
     np.save("tiny.npy", TEACHER)
-
-    def run(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
 
 
 def test_a_ladder_of_the_smallest_teacher_from_a_file_and_from_a_certificate(earnshaw, tmp_path):

@@ -5,27 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import earnshaw as es
-from earnshaw.cli.app import app
 
 MINIMUM = np.full((6, 6), -0.0504134)
 np.fill_diagonal(MINIMUM, 0.98670382)
 MINIMUM[:-1, -1], MINIMUM[-1, :-1], MINIMUM[-1, -1] = 0.30801099, 0.22451581, -0.60151192
-
-
-@pytest.fixture
-def earnshaw(tmp_path, monkeypatch):
-    """Run a command in a folder of its own; return its exit code, its output and its errors."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-        return result.exit_code, result.stdout, result.stderr
-
-    return run
 
 
 def test_a_convolutional_network_of_ones_own_is_proved(earnshaw, tmp_path):

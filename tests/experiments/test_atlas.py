@@ -9,7 +9,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments import atlas as module
 from earnshaw.experiments import build_atlas, family_spectrum, load_atlas
 from earnshaw.landscapes import landscape
-from earnshaw.problems import TwoLayer
+from earnshaw.problems import NamedFamily, TwoLayer
 from earnshaw.proof import check_lines
 
 
@@ -80,6 +80,9 @@ def test_bad_wishes_are_refused_before_anything_is_made(tmp_path):
         build_atlas(out, ["II"], [7], workers=0)
     with pytest.raises(InputError, match="is no atlas"):
         load_atlas(tmp_path)
+    (tmp_path / "II.jsonl").write_bytes(b"")
+    with pytest.raises(InputError, match="is empty"):
+        load_atlas(tmp_path)
     assert not out.exists()
 
 
@@ -87,7 +90,23 @@ def test_what_is_not_proved_is_listed_with_the_reason(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "check", lambda certificate: type("No", (), {"verified": False, "reason": "no"})())
     atlas = build_atlas(tmp_path, ["A"], [7], workers=1)
     assert [(point.kind, point.reason) for point in atlas] == [(None, "the checker rejects it: no")]
-    assert (tmp_path / "A.jsonl").read_bytes() == b""
+    assert not (tmp_path / "A.jsonl").exists()
+
+
+def test_a_family_that_is_lost_on_the_way_is_listed_and_the_others_are_proved(tmp_path, monkeypatch):
+    """Continuation that fails at one size is a reason there, not the end of the work."""
+    follow = NamedFamily.follow
+
+    def lost(family, k, correct, known=None):
+        if k == 8:
+            raise InputError("family A is lost on the way to k = 8; try another k")
+        return follow(family, k, correct, known)
+
+    monkeypatch.setattr(NamedFamily, "follow", lost)
+    atlas = build_atlas(tmp_path, ["A"], [7, 8, 9], workers=1)
+    assert [point.kind for point in atlas] == ["minimum", None, "minimum"]
+    assert "lost on the way" in atlas.points["A"][1].reason
+    assert [point.k for point in load_atlas(tmp_path)] == [7, 9]
 
 
 def test_spectra_are_those_of_the_full_hessian():

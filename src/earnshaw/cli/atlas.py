@@ -103,8 +103,8 @@ def show(
             say("")
         say(f"as their certificates say; to check them: earnshaw check {folder}")
     if figure is not None:
-        atlas_figure(atlas, figure.with_suffix(""))
-        note(f"drawn: {figure.with_suffix('.png')}")
+        atlas_figure(atlas, figure)
+        note(f"drawn: {figure}")
 
 
 @app.command("spectrum", cls=Command, epilog=SPECTRUM_EXAMPLES)
@@ -138,5 +138,5 @@ def spectrum(
             f"{name}, k = {k}": (np.array([x.eigenvalue for x in lines]), np.array([x.multiplicity for x in lines]))
             for name, lines in found.items()
         }
-        spectrum_figure(curves, figure.with_suffix(""))
-        note(f"drawn: {figure.with_suffix('.png')}")
+        spectrum_figure(curves, figure)
+        note(f"drawn: {figure}")

@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +20,7 @@ from earnshaw.errors import InputError
 from earnshaw.problems.named import NamedFamily, named_family
 from earnshaw.proof import Certificate, Proof, check, prove_families
 from earnshaw.proof.blocks import block_spectra
-from earnshaw.proof.producer import begin_process
+from earnshaw.proof.processes import in_processes
 from earnshaw.store import regular, write_bytes
 from earnshaw.symmetry import Pattern, named
 from earnshaw.threads import cores
@@ -131,7 +129,7 @@ def build_atlas(
     ]
     total, done = sum(len(missing) for _, missing in jobs), 0
     failed: dict[str, dict[int, AtlasPoint]] = {family.name: {} for family in chosen}
-    for name, points in _computed(jobs, min(workers or cores(), max(len(jobs), 1))):
+    for (name, _), points in zip(jobs, in_processes(_prove, jobs, workers or cores()), strict=True):
         for point in points:
             (failed if point.kind is None else found)[name][point.k] = point
         _write(folder, name, found[name])
@@ -149,6 +147,9 @@ def load_atlas(folder: str | Path) -> Atlas:
         raise InputError(f"{folder} is no atlas: it has no .jsonl file; earnshaw atlas build makes one")
     families = [named_family(path.stem.replace("_", ":").replace("-", ",")) for path in files]
     found = {family.name: sorted(_read(folder, family).values(), key=lambda point: point.k) for family in families}
+    for name, points in found.items():
+        if not points:
+            raise InputError(f"{_path(folder, name)} is empty; remove it, and build again")
     return Atlas(folder, found)
 
 
@@ -177,21 +178,6 @@ def family_spectrum(family: str, k: int) -> list[Line]:
         for value in np.linalg.eigvalsh(block.matrix)
     ]
     return sorted(lines)
-
-
-def _computed(jobs: list[tuple[str, list[int]]], workers: int) -> Iterator[tuple[str, list[AtlasPoint]]]:
-    """Yield the points of each job as they come, from processes when there are several workers."""
-    if workers <= 1:
-        yield from ((name, _prove(name, sizes)) for name, sizes in jobs)
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn"), begin_process) as pool:
-        futures = {pool.submit(_prove, name, sizes): name for name, sizes in jobs}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
 
 
 def _prove(name: str, sizes: list[int]) -> list[AtlasPoint]:
@@ -252,5 +238,6 @@ def _read(folder: Path, family: NamedFamily) -> dict[int, AtlasPoint]:
 
 def _write(folder: Path, name: str, points: Mapping[int, AtlasPoint]) -> None:
     documents = [point.certificate.document for _, point in sorted(points.items()) if point.certificate is not None]
-    lines = [json.dumps(document, separators=(",", ":")) for document in documents]
-    write_bytes(_path(folder, name), ("\n".join(lines) + "\n").encode("ascii") if lines else b"")
+    if documents:
+        lines = [json.dumps(document, separators=(",", ":")) + "\n" for document in documents]
+        write_bytes(_path(folder, name), "".join(lines).encode("ascii"))

@@ -64,16 +64,20 @@ KINDS = tuple(_METADATA)
 def canvas(
     path: Path, width: float = 8.0, height: float = 4.2, kinds: Sequence[str] = ("png", "svg")
 ) -> Iterator[Figure]:
-    """Yield a figure without axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all."""
+    """Yield a figure without axes; on leaving, write ``path.png`` and ``path.svg``, each whole or not at all.
+
+    A path that ends in .png or .svg already gives the same two files.
+    """
     from matplotlib.figure import Figure as NewFigure
 
     with common_style():
         new = NewFigure(figsize=(width, height), layout="constrained")
         yield new
+        stem = path.stem if path.suffix[1:] in KINDS else path.name
         for kind in kinds:
             buffer = io.BytesIO()
             new.savefig(buffer, format=kind, dpi=160, metadata=_METADATA[kind])
-            write_bytes(path.with_name(f"{path.name}.{kind}"), buffer.getvalue())
+            write_bytes(path.with_name(f"{stem}.{kind}"), buffer.getvalue())
 
 
 @contextmanager

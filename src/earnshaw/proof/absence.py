@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,7 +19,8 @@ from numpy.typing import ArrayLike
 from earnshaw.errors import InputError
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, hexed
-from earnshaw.proof.producer import begin_process, prove
+from earnshaw.proof.processes import in_processes
+from earnshaw.proof.producer import prove
 from earnshaw.proof.trusted import Rejected
 from earnshaw.proof.trusted.absence import RULE, SMALLEST, Tally, framed, isolated, walk
 from earnshaw.proof.trusted.cells import Cells, Teacher, joined, paired, placed, roots
@@ -304,23 +302,14 @@ def _pieces(
     jobs = [cells.take(slice(index, None, PIECES[n])) for index in missing]
     if workers is None:
         workers = cores() if n > 2 and teacher.units.shape[1] > 2 else 1
-    if min(workers, len(jobs)) <= 1:
-        found: Iterator[Tally] = (walk(teacher, job, MOST, smallest) for job in jobs)
-        yield from _kept(missing, found, folder)
-        return
-    with ProcessPoolExecutor(min(workers, len(jobs)), get_context("spawn"), begin_process) as pool:
-        try:
-            yield from _kept(missing, pool.map(_walk, [(teacher, job, MOST, smallest) for job in jobs]), folder)
-        except BrokenProcessPool:
-            raise InputError(
-                "a process of the walk ended, for memory or since a script has no main guard; use one worker, or the command"
-            ) from None
+    found = in_processes(_walk, [(teacher, job, MOST, smallest) for job in jobs], workers)
+    yield from _kept(missing, found, folder)
 
 
-def _walk(job: tuple[Teacher, Cells, float, float]) -> Tally:
-    """Walk a piece in a process of its own."""
+def _walk(teacher: Teacher, cells: Cells, most: float, smallest: float) -> Tally:
+    """Walk a piece, perhaps in a process of its own."""
     with np.errstate(all="ignore"):
-        return walk(*job)
+        return walk(teacher, cells, most, smallest)
 
 
 def _kept(numbers: list[int], tallies: Iterator[Tally], folder: Path | None) -> Iterator[tuple[int, Tally]]:

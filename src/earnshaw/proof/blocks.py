@@ -57,16 +57,23 @@ def prove_family(family: str, k: int, *, precision: int | None = None, meta: Map
 def prove_families(
     family: str, sizes: Iterable[int], *, precision: int | None = None, meta: Mapping[str, str] | None = None
 ) -> Iterator[Proof]:
-    """Prove the points of a named family at several sizes, as :func:`prove_family` does, each reached from the one before."""
+    """Prove the points of a named family at several sizes, as :func:`prove_family` does, each reached from the one before.
+
+    A size at which the family is lost comes back as INCONCLUSIVE, with the reason.
+    """
     named, known = named_family(family), None
     for k in sizes:
         begun, groups, bits = perf_counter(), named.sizes(k), _bits(precision, k)
-        with working_precision(bits):
-            numbers = named.follow(k, corrected, known)
-        known = (k, numbers)
-        yield _timed(
-            prove_pattern(groups, named.rows, numbers, precision=bits, family=named.label(k), meta=meta), begun
-        )
+        try:
+            with working_precision(bits):
+                numbers = named.follow(k, corrected, known)
+        except InputError as lost:
+            shape = {"n": named.neurons(k), "k": k, "d": k}
+            proof = Proof(Verdict.INCONCLUSIVE, str(lost), "two-layer", shape, family=named.label(k))
+        else:
+            known = (k, numbers)
+            proof = prove_pattern(groups, named.rows, numbers, precision=bits, family=named.label(k), meta=meta)
+        yield _timed(proof, begun)
 
 
 def prove_pattern(
@@ -126,11 +133,8 @@ def _bits(precision: int | None, k: int) -> int:
 
 def corrected(sizes: Sequence[float], rows: Sequence[int | None], numbers: Sequence[Any]) -> list[arb]:
     """Return the numbers of the critical point that Newton's method reaches, in balls of radius 0."""
-    current, best, least = (
-        [arb(number) if isinstance(number, arb) else arb(float(number)) for number in numbers],
-        None,
-        np.inf,
-    )
+    current = [number if isinstance(number, arb) else arb(float(number)) for number in numbers]
+    best, least = None, np.inf
     for _ in range(STEPS):
         try:
             site = Symmetric(list(sizes), list(rows), current)  # type: ignore[arg-type]  sizes on the way are no integers
@@ -146,10 +150,8 @@ def corrected(sizes: Sequence[float], rows: Sequence[int | None], numbers: Seque
             step = trivial.mid().solve(gradient.mid()).mid().entries()
         except ZeroDivisionError:
             raise InputError("the trivial block is singular") from None
-        current = [
-            x - dy.mid() / count.sqrt() for x, dy, count in zip(current, step, _counts(sizes, rows), strict=True)
-        ]
-        current = [x.mid() for x in current]
+        counts = _counts(sizes, rows)
+        current = [(x - dy / count.sqrt()).mid() for x, dy, count in zip(current, step, counts, strict=True)]
     if best is None or least > 2.0 ** (-ctx.prec // 2):
         raise InputError("Newton's method finds no critical point near these numbers")
     return best

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from itertools import repeat
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from earnshaw.errors import InputError
 from earnshaw.problems import ConvNet, Data, Problem, TwoLayer, problem_from_json
 from earnshaw.proof.convexity import prove_convexity
 from earnshaw.proof.convnet import prove_convnet
+from earnshaw.proof.processes import in_processes
 from earnshaw.proof.relu import prove_relu
 from earnshaw.proof.verdict import Proof
 from earnshaw.threads import cores, one_blas_thread
@@ -84,30 +77,10 @@ def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = N
     seconds = sum(_prover(problem, options).seconds(problem, getattr(point, "size", 0)) for problem, point in jobs)
     if workers is None:
         workers = cores() if seconds > 3 else 1  # starting processes costs about a second
-    if min(len(jobs), workers) <= 1:
+    if workers <= 1:
         yield from (_attempt(problem, point, options) for problem, point in jobs)
-        return
-    records = [problem.to_json() for problem, _ in jobs]
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), begin_process) as pool:
-        try:
-            yield from pool.map(_work, records, [point for _, point in jobs], repeat(options))
-        except BrokenProcessPool:
-            raise InputError(
-                "a process that proves was ended from outside, perhaps for memory; use --workers 1"
-            ) from None
-
-
-def begin_process() -> None:
-    """Prepare a process that proves: one BLAS thread, as processes are the parallelism, and an end when its parent is gone."""
-    threadpool_limits(1)
-    parent = parent_process()
-    assert parent is not None
-    threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-
-
-def _follow(parent: int) -> None:
-    wait([parent])
-    os._exit(1)
+    else:
+        yield from in_processes(_work, [(problem.to_json(), point, options) for problem, point in jobs], workers)
 
 
 def _work(record: dict[str, Any], point: np.ndarray | None, options: Mapping[str, Any]) -> Proof:

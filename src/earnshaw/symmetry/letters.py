@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from earnshaw.errors import InputError
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, TwoLayer
-from earnshaw.problems.named import FIXED, named_family
+from earnshaw.problems.named import FIXED, named_family, product_name
 from earnshaw.symmetry.isotropy import Isotropy, isotropy
 from earnshaw.symmetry.named import named
-from earnshaw.symmetry.patterns import product_name
 from earnshaw.symmetry.permutations import align
 
 Array = NDArray[np.float64]
