@@ -205,7 +205,7 @@ def part_folder(folder: Path, part: str | None) -> tuple[Path, Part | None]:
 def say_part(folder: Path, whole: Path, part: Part) -> None:
     """Say where a part is, and how all parts become one."""
     given = folder.with_name(f"{whole.name}-part*of{part.count}")
-    say(f"part {part} is in {folder}; when all are there: earnshaw runs merge {given} --out {whole}")
+    say(f"\npart {part} is in {folder}; when all are there: earnshaw runs merge {given} --out {whole}")
 
 
 def _named(find: Callable[[str], Found], given: str, choices: tuple[str, ...]) -> Found:
