@@ -1,6 +1,8 @@
 """How many cells would the walk of ``earnshaw absence`` test? An estimate for sizes that cannot be walked through.
 
-Run it with ``python benchmarks/absence.py N K [ROUNDS]``; docs/absence.md, section 5, holds what it printed.
+Run it with ``python benchmarks/absence.py N K [ROUNDS [VARIANT]]``; docs/absence.md, section 5, holds what it printed. The
+variants are no proofs: they say what a sharper test would save. ``lengths`` takes the lengths in the middle of their enclosure for
+the only ones, ``remainder`` halves the remainder of the first-order test, and ``both`` does both.
 
 The tree of cells is sampled level by level (Knuth 1975, with the resampling of Chen 1992). At each depth a random sample of
 the cells is tested, with weights that say how many cells each stands for; both halves of those that stay open go on, and
@@ -22,7 +24,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 
 from earnshaw.proof.absence import radius_of
-from earnshaw.proof.trusted.cells import Cells, Teacher, image, lengths, paired, placed, symmetries
+from earnshaw.proof.trusted import exclusion
+from earnshaw.proof.trusted.cells import (
+    Cells,
+    Lengths,
+    Pairs,
+    Place,
+    Teacher,
+    image,
+    lengths,
+    paired,
+    placed,
+    symmetries,
+)
 from earnshaw.proof.trusted.exclusion import TESTS, judged
 
 SAMPLE = 1500
@@ -98,6 +112,22 @@ def one_round(teacher: Teacher, n: int, sample: int, smallest: float, seed: int)
     return result
 
 
+def pretend(variant: str) -> None:
+    """Put the variant's tests in the place of the walk's, in this process."""
+    enclosed, least = exclusion.lengths, exclusion.least
+    if variant in ("lengths", "both"):
+
+        def known(place: Place, pairs: Pairs, teacher: Teacher) -> Lengths:
+            norms = enclosed(place, pairs, teacher)
+            return norms._replace(lo=norms.middle, hi=norms.middle, reach=0 * norms.reach)
+
+        exclusion.lengths = known
+    if variant in ("remainder", "both"):
+        exclusion.least = lambda teacher, guess, place, *rest: least(
+            teacher, guess, place._replace(rho=place.rho * np.sqrt(0.5)), *rest
+        )
+
+
 def by_trace(teacher: Teacher, cells: Cells) -> np.ndarray:
     """Which cells the necessary condition M >= 0 (theorem C) would close, along sqrt(r_i) z_i with the least eigenvector z.
 
@@ -131,19 +161,23 @@ def by_trace(teacher: Teacher, cells: Cells) -> np.ndarray:
 def main() -> None:
     n, k = int(sys.argv[1]), int(sys.argv[2])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 8
+    variant = sys.argv[4] if len(sys.argv) > 4 else "as it is"
+    if variant not in ("as it is", "lengths", "remainder", "both"):
+        raise SystemExit(f"{variant} is no variant; give lengths, remainder or both, or nothing")
+    pretend(variant)
     teacher = orthonormal(k, n)
     with np.errstate(all="ignore"):
         found = [one_round(teacher, n, SAMPLE, 2.0**-12, seed) for seed in range(rounds)]
-    report(n, k, found)
+    report(f"n = {n}, k = {k}, {variant}", found)
 
 
-def report(n: int, k: int, found: list[Round]) -> None:
+def report(what: str, found: list[Round]) -> None:
     """Print the estimate and what the open cells look like, by depth."""
     totals = np.array([sum(one.cells) for one in found])
     speed = sum(one.tested for one in found) / sum(one.seconds for one in found)
     error = totals.std(ddof=1) / np.sqrt(len(totals))
     print(
-        f"n = {n}, k = {k}: {totals.mean():.3g} cells (standard error {error:.2g}, rounds from {totals.min():.3g} to {totals.max():.3g})"
+        f"{what}: {totals.mean():.3g} cells (standard error {error:.2g}, rounds from {totals.min():.3g} to {totals.max():.3g})"
     )
     print(
         f"    {speed:.0f} cells a second on one core: {totals.mean() / speed / 3600:.3g} hours; left open {np.mean([one.left for one in found]):.3g}"

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 from cases import part
-from truth_absence import SETTINGS, images, inside, known_of, teacher_of
+from truth_absence import SETTINGS, around, images, inside, known_of, teacher_of
 
 import earnshaw.proof.trusted as original
 
@@ -123,6 +123,11 @@ def _numbers(checker) -> Iterator[object]:
         yield [test(teacher, *known).tobytes() for test in tests]
         yield [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
         yield [array.tobytes() for array in exclusion.judged(teacher, some)]
+    for u in SADDLES:  # where the test closes a cell only if its guess is good
+        teacher, some = teacher_of(cells, np.eye(len(u))), around(cells, u, 150)
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, teacher)
+        yield exclusion._second_order(teacher, place, pairs, cells.lengths(place, pairs, teacher)).tobytes()
     for rows, n, smallest in WALKS:
         teacher = teacher_of(cells, rows, 0.05)
         tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
@@ -130,4 +135,9 @@ def _numbers(checker) -> Iterator[object]:
         yield [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
 
 
+SADDLES = (
+    [[-0.323, 0.669, 0.669], [0.669, -0.323, 0.669], [0.669, 0.669, -0.323]],
+    [[0.908, 0.32, -0.272], [-0.272, 0.32, 0.908], [0.603, 0.523, 0.603]],
+    [[0.016, 0.016, 1.0], [0.536, 0.536, -0.653], [0.695, 0.695, 0.186]],
+)
 WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))
