@@ -68,7 +68,9 @@ def place(tmp_path_factory):
         "estimate", [DataSets(neurons=1, dimension=2, samples=90, sets=1, labels=Labels.REGRESSION)], root / "data-sets"
     )
     grow(TwoLayer([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), neurons=1, out=root / "growth")
-    follow(load(root / "two-layer").families[0], np.diag([1.1, 1, 1, 1, 1, 1]), steps=1, copies=1, out=root / "follow")
+    follow(
+        load(root / "two-layer")[0].families[0], np.diag([1.1, 1, 1, 1, 1, 1]), steps=1, copies=1, out=root / "follow"
+    )
     plan = Plan.of(TWO, runs=10)
     with RunFolder(root / "unfinished", plan.kind, plan.common, plan.parts):
         pass

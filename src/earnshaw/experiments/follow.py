@@ -334,18 +334,18 @@ def follow(
 ) -> Followed:
     r"""Follow minima along the straight path :math:`(1 - t) V + t V'` from their own teacher V to another, V'.
 
-    Parameters
-    ----------
-    minima : a family, a proof or a certificate, or several of one problem: a two-layer network with fixed output weights.
-    teacher : (k, d), V', of the shape of V.
-    steps : the path is divided into so many; at each of the ``steps + 1`` stations the minimum is proved, where proofs exist.
-    copies : where the first teacher has symmetries that the path has not, a minimum is many: so many are followed at most.
-    out : a folder that keeps every trail as it is finished; the same call goes on from there.
-
     A strict minimum is a curve over t, followed by its tangent and Newton's method on the exact gradient and Hessian. It is a
     function of t as long as its smallest eigenvalue is positive. Where that goes through 0 it ends, in a *fold* or in a
     *crossing* (:class:`earnshaw.descent.newton.continuation.Fate`), at a t that is right to about ten digits. The trails are
     computed; stations are proved.
+
+    Parameters
+    ----------
+    minima : a family, a proof or a certificate, or several, of one two-layer network with fixed output weights.
+    teacher : (k, d), V', of the shape of V.
+    steps : the path is divided into so many; at each of the ``steps + 1`` stations the minimum is proved, where proofs exist.
+    copies : how many copies of a minimum, which a symmetry of the first teacher exchanges, are followed at most.
+    out : a folder that keeps every trail as it is finished; the same call goes on from there.
     """
     several = [place_of(one) for one in ([minima] if not isinstance(minima, Iterable) else minima)]
     work = following(several, teacher, steps=steps, copies=copies)
