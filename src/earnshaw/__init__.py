@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         grow,
         load,
         load_atlas,
+        merge,
         run_plan,
         sweep,
         work_of,
@@ -71,7 +72,7 @@ _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
     "experiments": "Atlas Fit Plan Runs Sweep SweepResult build_atlas dynamics families families_met family_spectrum fit follow grow load "
-    "load_atlas repair run_plan sweep verify work_of",
+    "load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",
