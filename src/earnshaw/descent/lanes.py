@@ -249,8 +249,10 @@ def descend(
 
     def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
         judge = judge_for(energy, problem, chosen, limits)
-        if kernel == "native" and isinstance(judge, NewtonJudge):
-            return native.run(judge, problem.teachers, chosen.check_every, points, cancelled), None
+        if kernel == "native":
+            native.require(problem, chosen, limits)
+            assert isinstance(judge, NewtonJudge)
+            return native.run(judge, chosen, points, cancelled), None
         place: Any = {"landscape": energy, "starts": points, "indices": lanes, "batch": batch, "seed": seed}
         return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
 

@@ -19,7 +19,6 @@ import math
 from collections.abc import Callable
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
-from typing import Any
 
 import jax
 import numpy as np
@@ -29,6 +28,7 @@ from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import NewtonJudge, Stationarity
 from earnshaw.descent.outcomes import Ledger, Stopping
 from earnshaw.errors import InputError
+from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, TwoLayer
 
@@ -96,9 +96,9 @@ def instruction_sets() -> list[str]:
     return found
 
 
-def covers(problem: Problem, descent: Descent, stopping: Stopping) -> bool:
-    """Say whether the kernel can compute this: ReLU, coordinate teacher, output weights 1, plain descent, no trace, a CPU."""
-    return (
+def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
+    """Return, in words, why the kernel cannot compute this here; None where it can."""
+    covered = (
         isinstance(problem, TwoLayer)
         and problem.activation.kind == "relu"
         and not problem.trainable_output
@@ -106,31 +106,39 @@ def covers(problem: Problem, descent: Descent, stopping: Stopping) -> bool:
         and all((charges == 1).all() for charges in problem.charges)
         and descent.step_length is not None
         and not stopping.trace
-        and jax.default_backend() == "cpu"
     )
+    if not covered:
+        return "it is for ReLU, a teacher of coordinate vectors, output weights 1 and gradient descent without a trace"
+    return missing() if jax.default_backend() == "cpu" else "it computes on a CPU, and JAX has another device"
+
+
+def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
+    """Raise :class:`InputError` where the kernel cannot compute this."""
+    if found := obstacle(problem, descent, stopping):
+        raise InputError(f"the native kernel cannot compute {problem.name}: {found}; use the kernel xla")
 
 
 def run(
     judge: NewtonJudge,
-    teachers: int,
-    every: int,
+    descent: Descent,
     starts: np.ndarray,
     cancelled: Callable[[], bool] = lambda: False,
     instructions: str | None = None,
 ) -> Ledger:
-    """Follow gradient descent with the judge's step from every start (lanes, n, d) until the judge has decided each lane.
+    """Follow gradient descent from every start (lanes, n, d) until the judge has decided each lane.
 
-    ``every`` is after how many steps of its own a lane may be looked at. ``cancelled`` is asked between calls; when it
-    says so, :class:`InterruptedError` is raised.
+    ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are the
+    widest of :func:`instruction_sets`, and change no bit.
     """
-    library = _library()
-    if isinstance(library, str):
-        raise InputError(f"there is no native kernel: {library}; use the kernel xla")
-    name, stopping = (instructions or instruction_sets()[0]).encode(), judge.stopping
+    library, step, landscape = _library(), descent.step_length, judge.landscape
+    assert not isinstance(library, str)
+    assert isinstance(landscape, TwoLayerLandscape)
+    assert step is not None
+    name, stopping, every = (instructions or instruction_sets()[0]).encode(), judge.stopping, descent.check_every
     book, points = Ledger(starts), np.array(starts, dtype=np.float64, order="C")
-    lanes, n, d = points.shape
-    scales, report, woken = book.scale * (judge.step or 0.0), np.empty((lanes, 4)), np.zeros(lanes, dtype=np.bool_)
-    arrays = (points, book.steps, book.next_test, scales, report, woken)
+    (lanes, n, d), teachers = points.shape, landscape.teacher.shape[0]
+    lengths, report, woken = step * book.scale, np.empty((lanes, 4)), np.zeros(lanes, dtype=np.bool_)
+    arrays = (points, book.steps, book.next_test, lengths, report, woken)
     task = _Task(
         *(n, teachers, d),
         *(math.gcd(every, stopping.max_steps), every, stopping.max_steps, TOLERANCES.creep_steps),
@@ -151,7 +159,7 @@ def run(
         over = decided | restarted
         book.gradients[awake[over]] += attempts[over]
         again = awake[restarted]
-        points[again], scales[again] = starts[again], book.scale[again] * (judge.step or 0.0)
+        points[again], lengths[again] = starts[again], step * book.scale[again]
         woken[awake] = False
         waiting = waiting[~np.isin(waiting, awake[decided])]
     return book

@@ -58,7 +58,7 @@ static const double ARC[DEGREE + 1] = {
 #define JOIN(a, b) JOIN_(a, b)
 
 #define SET portable
-#define WIDTH 4
+#define WIDTH 2
 #include "lanes.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -47,7 +47,7 @@ INLINE vec FN(all)(double x) {
  *
  * Both come from one c: what rounding does to t next to a parallel pair cancels in the gradient.
  */
-#define TOGETHER 4
+#define TOGETHER WIDTH
 INLINE void FN(arcs)(vec *restrict p, vec *restrict s, ptrdiff_t count) {
     const vec one = ALL(1.0), right = ALL(0.5 * PI);
     const bits sign = (bits)ALL(-0.0);
@@ -137,7 +137,7 @@ static size_t FN(layout)(const Task *task, FN(Group) *g, vec *at) {
 }
 
 /* Put the gradient, or the points after a step, into g->to. */
-INLINE void FN(force)(const FN(Group) *g, vec rate, int step, ptrdiff_t n, ptrdiff_t k, ptrdiff_t d) {
+static __attribute__((noinline)) void FN(force)(const FN(Group) *g, vec rate, int step, ptrdiff_t n, ptrdiff_t k, ptrdiff_t d) {
     const vec *w = g->w;
     ptrdiff_t pairs = n * (n - 1) / 2, all = pairs + n * k;
     for (ptrdiff_t i = 0; i < n; i++) {
