@@ -24,14 +24,14 @@ def course_figure(courses: Sequence[Course], path: Path) -> None:
         rows = new.subplots(len(courses), 2, squeeze=False)
         for (left, right), course in zip(rows, courses, strict=True):
             _draw(left, course, course.value)
-            claim, scaled = course.claim, "k F" if course.family == "II" else "F"
+            claim, scaled = course.claim, "F" if course.family == "A" else "k F"
             left.axhspan(claim.value_ge, claim.value_le, color=COLOURS[2], alpha=0.15, linewidth=0, label="proved")
             left.set_ylabel(scaled)
             left.set_ylim(0, 1.08 * claim.value_le)
             left.set_title(f"Family {course.family}: loss, for every k from {course.first} on", loc="left", fontsize=10)
             _draw(right, course, course.least)
             edge, top = course.start**-0.5, 1.15 * float(np.max(course.least))
-            steps = [0, edge, edge, course.first**-0.5], [claim.lambda_tail_ge] * 2 + [claim.lambda_ge] * 2
+            steps = [0, edge, edge, course.first**-0.5], [claim.lambda_tail_ge] * 2 + [claim.lambda_head_ge] * 2
             right.fill_between(*steps, top, color=COLOURS[2], alpha=0.15, linewidth=0, label="proved")
             right.set_ylabel("smallest eigenvalue")
             right.set_ylim(0, top)

@@ -15,6 +15,9 @@ made of the other ones, and 1/c = r + h^n (-e(h)/c(h)). c(h) must not be 0 on [0
 c^(1/2) = s + h^n e(h)/(c^(1/2) + s), where c > 0 and s > 0 on [0, H].
   Series sum_j a_j x^(first + 2j) with |a_j| decreasing, x = h^low X with low >= 1 and |x| < 1: what follows the first J terms is
 at most |a_J| |x|^(first + 2J)/(1 - x^2), that is h^(low (first + 2J)) times a ball.
+  Arc tangent of c_0 + x, x = h^low X with low >= 1: atan^(j)(y)/j! is Im of -(-1)^j (y - i)^-j/j, and with t = pi/2 - atan y, so that
+1/(y - i) = sin(t) exp(i t), it is -(-1)^j sin(t)^j sin(j t)/j, at most 1/j. So by Taylor what follows the terms j < J is at most
+|x|^J/J, that is h^(low J) times a ball.
 """
 
 # ruff: noqa: D105  operators are what they are
@@ -149,6 +152,21 @@ class Model:
         bound = (abs(_ball(coefficient(count))) * size**last / (1 - square)).abs_upper()
         return total + Model(self.scope, self.low * last, arb_poly([arb(0, bound)]))
 
+    def atan(self) -> Model:
+        """Return atan f, where f may have a term h^0."""
+        require(self.low >= 0, "an arc tangent needs an argument without negative powers of h")
+        whole = self.poly.left_shift(self.low)
+        start, small = whole[0], Model(self.scope, 1, whole.right_shift(1))
+        if not small.poly.length():
+            return self._with(start.atan())
+        count, value = -(-self.scope.order // small.low), start.atan()
+        turn = arb.pi() / 2 - value
+        bound = small._range().abs_upper() ** count / count
+        total = Model(self.scope, 0, arb_poly([]))
+        for j in reversed(range(1, count)):
+            total = (total - (-1) ** j * turn.sin() ** j * (j * turn).sin() / j) * small
+        return total + value + Model(self.scope, small.low * count, arb_poly([arb(0, bound.upper())]))
+
     def asin(self) -> Model:
         """Return asin f = sum_j C(2j, j) 4^-j f^(2j+1)/(2j+1)."""
         return self.series(1, lambda j: _central(j) / (2 * j + 1))
@@ -231,6 +249,10 @@ class Slope:
     def asin(self) -> Slope:
         """Return asin f."""
         return self._chain(self.value.asin(), (1 - self.value * self.value).sqrt().inverse())
+
+    def atan(self) -> Slope:
+        """Return atan f."""
+        return self._chain(self.value.atan(), (1 + self.value * self.value).inverse())
 
     def xi(self) -> Slope:
         """Return f (1 - f^2)^(1/2) - asin f."""
