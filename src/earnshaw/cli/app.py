@@ -17,6 +17,7 @@ from earnshaw.cli import (
     draw,
     dynamics,
     fit,
+    follow,
     grow,
     prove,
     reproduce,
@@ -63,6 +64,7 @@ COMMANDS = (  # name, function, examples, group, one line
     ("fit", fit.fit, fit.EXAMPLES, FIND, "Fit a network to your own data."),
     ("dynamics", dynamics.dynamics, dynamics.EXAMPLES, FIND, "Let electrons move among protons, and draw it."),
     ("grow", grow.grow, grow.EXAMPLES, FIND, "Look for bad minima with more neurons, rung by rung."),
+    ("follow", follow.follow, follow.EXAMPLES, FIND, "Follow minima on the way to another teacher."),
     ("prove", prove.prove, prove.PROVE_EXAMPLES, PROVE, "Prove that points are minima or saddles."),
     ("absence", absence.absence, absence.EXAMPLES, PROVE, "Prove that there is no bad minimum at all."),
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
@@ -87,5 +89,5 @@ app.add_typer(
     name="runs",
     cls=Group,
     rich_help_panel=SHOW,
-    short_help="List, show, export, verify and repair what sweeps wrote.",
+    short_help="List, show, export, verify, merge what sweeps wrote.",
 )
