@@ -1,11 +1,12 @@
-"""Cases of one theorem for every k: models against numbers, scaled formulas against blocks.py, and forgeries."""
+"""Cases of one theorem for every k: models, scaled formulas against blocks.py, and forgeries."""
 
 import random
 
 import adversaries_every_k
+import battery_models
 import numpy as np
 from cases import Case, part, raises, verdict
-from flint import arb, arb_mat, arb_poly
+from flint import arb, arb_mat
 
 from earnshaw.proof.every_k import PLANS, numbers_at
 from earnshaw.proof.trusted.balls import precision
@@ -22,9 +23,7 @@ FAR = 2500  # a k at which models of order 48 have 40 digits
 
 def cases() -> dict[str, Case]:
     """All of them, quick ones first."""
-    found: dict[str, Case] = {}
-    found |= {f"every_k model: {name}": _modelled(*functions) for name, functions in FUNCTIONS.items()}
-    found |= {"every_k model: refusals": _refusals, "every_k model: balls": _balls, "every_k model: slopes": _slopes}
+    found = battery_models.cases()
     for family in PLANS:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
@@ -35,135 +34,6 @@ def cases() -> dict[str, Case]:
     found |= {f"every_k good: {name}": verdict(data, True) for name, data in good.items()}
     found |= {f"every_k bad: {name}": verdict(data, False) for name, data in bad.items()}
     return found
-
-
-# Models: what they enclose, and how closely.
-
-
-def _curved(x):
-    return 1 + 3 * x - 2 * x * x * x
-
-
-FUNCTIONS = {
-    "product": (lambda h: _curved(h) * _curved(h) * _curved(-h) * h, lambda x: _curved(x) ** 2 * _curved(-x) * x),
-    "difference": (lambda h: 3 - (_curved(h) - h) - 1, lambda x: 2 - _curved(x) + x),
-    "quotient": (lambda h: h / _curved(h), lambda x: x / _curved(x)),
-    "inverse": (lambda h: 2 / (h * _curved(h)), lambda x: 2 / (x * _curved(x))),
-    "root": (lambda h: (h * h * _curved(h)).sqrt(), lambda x: x * _curved(x).sqrt()),
-    "negative powers": (lambda h: (1 / h - 1) * (1 / h) - h, lambda x: (1 / x - 1) / x - x),
-    "asin": (lambda h: (h * _curved(h)).asin(), lambda x: (x * _curved(x)).asin()),
-    "asin of h^2": (lambda h: (h * h * _curved(h)).asin(), lambda x: (x * x * _curved(x)).asin()),
-    "asin of a negative": (lambda h: (-(h * _curved(h))).asin(), lambda x: -(x * _curved(x)).asin()),
-    "xi": (lambda h: (h * _curved(h)).xi(), lambda x: _xi(x * _curved(x))),
-    "psi": (lambda h: (h * _curved(h)).psi(), lambda x: _psi(x * _curved(x))),
-    "chi": (lambda h: (h * _curved(h)).chi(), lambda x: _chi(x * _curved(x))),
-    "xi of nothing": (lambda h: (h - h).xi() + h, lambda x: x),
-}
-
-
-def _xi(x):
-    return x * (1 - x * x).sqrt() - x.asin()
-
-
-def _psi(x):
-    return x * x.asin() + (1 - x * x).sqrt() - 1
-
-
-def _chi(x):
-    return x.asin() * (1 - x * x).sqrt() - x
-
-
-def _modelled(build, true) -> Case:
-    """The value lies in the model at numbers and at balls; a model of more coefficients is closer, by powers of H."""
-
-    def right(checker) -> bool:
-        models = part(checker, "models")
-        with precision(200):
-            for reach in (0.3, 0.02):
-                for order in (5, 8, 9, 30):
-                    model = build(models.Scope(order, arb(0).union(arb(reach))).power(1))
-                    if model.poly.length() > order or model.poly[0].is_zero():
-                        return False
-                    for share in (0.01, 0.3, 0.77, 1.0):
-                        x = arb(share * reach)
-                        with precision(400):
-                            value, beside = true(x).mid(), true(x * arb(0.993)).mid()
-                        found, wide = model.at(x), model.at(x.union(x * arb(0.99)))
-                        room = (abs(value) + 1) * (arb(2.7 * reach) ** (order - 1) + arb(2) ** -150)
-                        if not found.contains(value) or found.rad() > room:
-                            return False
-                        if not (wide.contains(value) and wide.contains(beside)):
-                            return False
-                        if not (model.leading(x) * x**model.low).overlaps(found):
-                            return False
-        return True
-
-    return right
-
-
-def _balls(checker) -> bool:
-    """Every number of a ball is enclosed, in any combination."""
-    models = part(checker, "models")
-    rng = random.Random(0)
-    with precision(100):
-        scope = models.Scope(6, arb(0).union(arb(0.25)))
-        f = models.Model(scope, 0, arb_poly([arb(1, 0.1), arb(0.5, 0.2), arb(0, 0.3)]))
-        g = models.Model(scope, 1, arb_poly([arb(1, 0.2), arb(-0.3, 0.1)]))
-        found = [f * g, f / g, f.sqrt(), (g * f).asin(), g.xi(), g.psi(), g.chi(), f - g, f.inverse(), g + f]
-        wide = [0.2, 8, 0.2, 0.4, 0.05, 0.1, 0.05, 0.3, 0.4, 0.4]
-        for _ in range(300):
-            x = arb(rng.uniform(0.001, 0.25))
-            u, v, w, y, z = (arb(rng.uniform(-1, 1)) for _ in range(5))
-            a = 1 + u * arb(0.1) + (arb(0.5) + v * arb(0.2)) * x + w * arb(0.3) * x * x
-            b = x * (1 + y * arb(0.2) + (arb(-0.3) + z * arb(0.1)) * x)
-            true = [a * b, a / b, a.sqrt(), (a * b).asin(), _xi(b), _psi(b), _chi(b), a - b, 1 / a, a + b]
-            if not all(model.at(x).contains(value) for model, value in zip(found, true, strict=True)):
-                return False
-        return all(model.at(arb(0.2)).rad() < most for model, most in zip(found, wide, strict=True))
-
-
-def _refusals(checker) -> bool:
-    """Divisions by 0, roots of negative numbers and of odd powers, series of numbers that are not small."""
-    models = part(checker, "models")
-    with precision(100):
-        h = models.Scope(6, arb(0).union(arb(0.25))).power(1)
-        outside = h - arb(0.2), h - h, 1 - 5 * h
-        roots = h, h * h * (h - arb(0.1)), h - 1
-        series = 1 + h, 5 * h, 1 / h, 4 * h
-        return (
-            all(raises(checker, f.inverse) for f in outside)
-            and all(raises(checker, f.sqrt) for f in roots)
-            and all(raises(checker, f.asin) for f in series)
-            and not (1 / h).at(arb(0).union(arb(0.1))).is_finite()
-            and (h * 3).asin().at(arb(0.25)).contains(arb(0.75).asin())
-        )
-
-
-def _slopes(checker) -> bool:
-    """The derivatives of an expression with all operations, against differences."""
-    models = part(checker, "models")
-
-    def expression(x, y, h):
-        small = h * x / (y + h * 2)
-        total = 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y + h * (-y)
-        return total + small.xi() * x + (h - x * h) - arb(2) * y
-
-    def number(x, y, h):
-        small = h * x / (y + h * 2)
-        return 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y - h * y + _xi(small) * x + (h - x * h) - 2 * y
-
-    with precision(300):
-        scope = models.Scope(40, arb(0).union(arb(0.01)))
-        one, h = scope.power(0), scope.power(1)
-        x, y, at, step = arb(2.5), arb(1.25), arb(0.0075), arb(2) ** -120
-        slope = expression(models.Slope(one * x, {0: one}), models.Slope(one * y, {1: one}), h)
-        ups = [(number(x + step, y, at) - number(x - step, y, at)) / (2 * step)]
-        ups += [(number(x, y + step, at) - number(x, y - step, at)) / (2 * step)]
-        errors = [abs(slope.slopes[by].at(at) - ups[by]) for by in range(2)] + [
-            abs(slope.value.at(at) - number(x, y, at))
-        ]
-        plain = expression(one * x, one * y, h)
-        return all(error < arb(10) ** -50 for error in [*errors, abs(plain.at(at) - number(x, y, at))])
 
 
 # The scaled formulas, at points that are not critical.
