@@ -214,7 +214,7 @@ def run_plan(
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
 
-    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``.
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``.
     """
     return _results(run(plan, out, workers, progress, **how).values(), functions=True)
 
@@ -233,6 +233,7 @@ def sweep(
     workers: int | None = None,
     out: str | Path | None = None,
     progress: Progress = quiet,
+    cluster: str | None = None,
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
@@ -249,6 +250,7 @@ def sweep(
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : called with the share of the work done, and what was finished
+    cluster : ``"local:4"``, or the address of a Dask scheduler: worker processes there, in place of threads
 
     Examples
     --------
@@ -265,5 +267,5 @@ def sweep(
     descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
     stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
     plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
-    (result,) = run_plan(plan, out, workers, progress)
+    (result,) = run_plan(plan, out, workers, progress, cluster=cluster)
     return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)
