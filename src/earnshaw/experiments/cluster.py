@@ -41,7 +41,7 @@ def versions() -> tuple[tuple[str, str], ...]:
     """Return what a result depends on: this code, by its hash, and the libraries that compute."""
     source = hashlib.sha256()
     home = Path(__file__).parents[1]
-    for file in sorted(home.rglob("*.py")):
+    for file in sorted(file for kind in ("py", "c", "h") for file in home.rglob(f"*.{kind}")):
         source.update(file.relative_to(home).as_posix().encode() + file.read_bytes())
     ours = f"{version('earnshaw')} (source {source.hexdigest()[:8]})"
     return (("earnshaw", ours), *((name, version(name)) for name in DEPEND))
