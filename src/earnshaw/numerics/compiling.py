@@ -9,7 +9,8 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -71,6 +72,13 @@ def _options() -> dict[str, Any]:
     except Exception:  # XLA reports an unknown option by an error whose class depends on the version
         return {}
     return options
+
+
+@contextmanager
+def on_host() -> Iterator[None]:
+    """Compute on the CPU what is asked for one point at a time, also where the default device is another, which would wait."""
+    with nullcontext() if jax.default_backend() == "cpu" else jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
 
 
 def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:

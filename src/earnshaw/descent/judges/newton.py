@@ -15,10 +15,10 @@ from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Judge, Look, slopes
 from earnshaw.descent.newton.dense import settle
 from earnshaw.descent.newton.endings import flow_end, sharpen
-from earnshaw.descent.newton.polish import polish
+from earnshaw.descent.newton.polish import Polished, polish
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics import TOLERANCES
+from earnshaw.numerics import TOLERANCES, on_host
 from earnshaw.problems import TwoLayer
 from earnshaw.problems.base import Problem
 
@@ -78,6 +78,44 @@ class Units:
         return cls(value=problem.scale, gradient=unit, low=low, neurons_die=dies, tips=degree == 0)
 
 
+class Marks(NamedTuple):
+    """What a lane's report is compared with, a number or one for each lane: values and lengths below, gradients above which it stirs."""
+
+    low: Any
+    dead: Any
+    still: Any
+    slow: Any
+    lost: Any
+
+
+class Watch(NamedTuple):
+    """When the judge could want to look at a lane; whatever does not stir, it would leave as it is."""
+
+    early: bool
+    max_steps: int
+    creep: int  # a slow lane is looked at when its steps are a multiple of this; 0: never for that
+
+    def asks(self, rows: Stationarity, steps: Any, next_test: Any, marks: Marks) -> Any:
+        """Return which lanes need Newton's method: those at rest, or slow and due, at the limit, and not decided by value."""
+        still, capped = rows.steepest <= marks.still, steps >= self.max_steps
+        if not self.early:
+            return still & (rows.value >= marks.low) & (rows.shortest >= marks.dead)
+        due = (steps >= next_test) & (rows.steepest <= marks.slow) | still | capped
+        return due & (rows.value >= marks.low) & (rows.shortest >= marks.dead) & (rows.steepest <= marks.lost)
+
+    def stirred(self, rows: Stationarity, steps: Any, next_test: Any, marks: Marks) -> Any:
+        """Return which lanes are lost, at the limit, at rest, or with the early rule decided by value or due for a test."""
+        lost = ~(jnp.isfinite(rows.value) & jnp.isfinite(rows.gradient_norm)) | (rows.steepest > marks.lost)
+        stirred = lost | (steps >= self.max_steps) | (rows.steepest <= marks.still)
+        if not self.early:
+            return stirred
+        slow = rows.steepest <= marks.slow
+        due = steps >= next_test
+        if self.creep:
+            due = due | (steps % self.creep == 0)
+        return stirred | (rows.value < marks.low) | (rows.shortest < marks.dead) | slow & due
+
+
 @dataclass(frozen=True)
 class NewtonJudge(Judge):
     """Decides by value, by dead neurons, and by where Newton's method leads, on a landscape with exact derivatives."""
@@ -88,6 +126,31 @@ class NewtonJudge(Judge):
     stopping: Stopping
     units: Units = field(default_factory=Units)
     step: float | None = None  # of gradient descent; None for another algorithm
+    #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
+    newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
+
+    @property
+    def watch(self) -> Watch:
+        """When to look at a lane."""
+        early = self.stopping.rule is Stop.EARLY
+        return Watch(early, self.stopping.max_steps, TOLERANCES.creep_steps if early and self.step is not None else 0)
+
+    @property
+    def marks(self) -> Marks:
+        """What reports are compared with."""
+        unit = self.units.gradient
+        return Marks(
+            low=self.units.low,
+            dead=TOLERANCES.dead_neuron * unit if self.units.neurons_die else -math.inf,
+            still=TOLERANCES.paper_gradient * unit,
+            slow=TOLERANCES.test_gradient * unit,
+            lost=TOLERANCES.divergence * unit,
+        )
+
+    @property
+    def probe(self) -> np.ndarray:
+        """Where Lanczos' method begins."""
+        return np.random.default_rng(0).normal(size=self.landscape.shape)
 
     @classmethod
     def of(cls, problem: Problem, landscape: Landscape, descent: Descent, stopping: Stopping) -> NewtonJudge:
@@ -181,10 +244,13 @@ class NewtonJudge(Judge):
 
     def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
         """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
+        known = self.newton(lanes, points)
+        if known is not None:
+            return known
         owners, block = self._block(lanes, points)
         landscape, block = self.landscape.take(owners).padded(block, POLISH_MULTIPLE)
         inner, probe = tuple(slice(size) for size in self.landscape.shape), np.zeros(block.shape[1:])
-        probe[inner] = np.random.default_rng(0).normal(size=self.landscape.shape)
+        probe[inner] = self.probe
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polish(landscape, block, probe))
         return result._replace(point=result.point[:, *inner])
 
@@ -212,6 +278,7 @@ class NewtonJudge(Judge):
         near = np.linalg.norm(end - point) <= TOLERANCES.near_global * np.linalg.norm(point)
         return bool(near and value < self._zero)
 
+    @on_host()
     def _follow(self, ledger: Ledger, lane: int, point: np.ndarray) -> bool:
         """Decide a creeping lane by the end of the gradient flow from where it stands, if that end can be reached."""
         low = self.units.low if self.landscape.global_value is not None else -math.inf
@@ -222,6 +289,7 @@ class NewtonJudge(Judge):
         self._settle(ledger, lane, end, point)
         return ledger.outcome[lane] != Outcome.UNDECIDED.code
 
+    @on_host()
     def at_the_limit(self, look: Look) -> None:
         """Close lanes at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
 
@@ -253,6 +321,7 @@ class NewtonJudge(Judge):
                 end = result.point, point, float(result.value), float(result.gradient_norm)
                 look.ledger.close(lane, *end, Outcome.GLOBAL if low[slot] else Outcome.SPURIOUS)
 
+    @on_host()
     def _settle(self, ledger: Ledger, lane: int, point: np.ndarray, last: np.ndarray) -> None:
         """Classify a stationary point in no proved-sized basin by the spectrum where Newton's method leads from it.
 

@@ -1,0 +1,91 @@
+"""The pool of lanes, on whatever device there is: every run must end as it does in a block of its own problem."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from earnshaw import TwoLayer
+from earnshaw.descent import GradientDescent, Outcome, Stopping, pool
+from earnshaw.descent.judges import judge_for
+from earnshaw.descent.judges.base import Look
+from earnshaw.descent.judges.newton import Stationarity
+from earnshaw.descent.lanes import Lanes, run_lanes
+from earnshaw.descent.outcomes import Ledger
+from earnshaw.landscapes import landscape
+from earnshaw.starts import usual_start
+
+
+def lanes_of(k, n, runs, rule="early", step=0.1, **limits):
+    problem, indices = TwoLayer(np.eye(k), students=n), np.arange(runs)
+    energy, descent = landscape(problem), GradientDescent(step=step)
+    judge = judge_for(energy, problem, descent, Stopping(rule=rule, **limits))
+    starts = usual_start(problem).draw(problem, 0, indices)
+    return Lanes(landscape=energy, descent=descent, judge=judge, starts=starts, indices=indices, batch=32, padded=True)
+
+
+@pytest.mark.slow
+def test_a_pool_decides_as_blocks_do(monkeypatch):
+    """Several problems of one size, restarts, refills and shrinking included: outcomes and steps of every run."""
+    monkeypatch.setattr(pool, "SLOTS", (8, 32))
+    monkeypatch.setattr(pool, "NEWTON", 8)
+    jobs = [lanes_of(6, 6, 30), lanes_of(7, 8, 12), lanes_of(8, 8, 40)]
+    assert {pool.pool_size(job) for job in jobs} == {8}
+    ended = dict(pool.Pool(jobs).run(lambda: False))
+    assert sorted(ended) == [0, 1, 2]
+    for place, job in enumerate(jobs):
+        alone, _ = run_lanes(job)
+        for name in ("outcome", "steps", "wasted", "halvings", "gradients", "hessians", "by_value"):
+            assert getattr(ended[place], name).tolist() == getattr(alone, name).tolist(), name
+        assert ended[place].points == pytest.approx(alone.points, abs=1e-9)
+        assert ended[place].value == pytest.approx(alone.value, abs=1e-12)
+    assert (ended[2].outcome == Outcome.SPURIOUS.code).any()
+
+
+def test_what_does_not_stir_the_judge_would_leave():
+    """For reports of every size the judge decides nothing, and asks Newton's method for nothing, unless the watch says so."""
+    job = lanes_of(6, 6, 1, max_steps=100_000)
+    judge, rng, asked = job.judge, np.random.default_rng(0), []
+    marks = judge.marks
+    edges = {"value": [marks.low], "steepest": [marks.still, marks.slow, marks.lost], "shortest": [marks.dead]}
+
+    class Deaf(type(judge)):
+        def _newton_test(self, look):
+            asked.extend(look.lanes)
+            return np.zeros(len(look.lanes), dtype=bool)
+
+        def _follow(self, ledger, lane, point):
+            asked.append(lane)
+            return False
+
+    count = 400
+    rows = {name: rng.choice(some, count) * 2.0 ** rng.choice([-1, 1], count) for name, some in edges.items()}
+    report = Stationarity(gradient_norm=rows["steepest"], **rows)
+    steps = rng.choice([50, 1000, 50_000, 100_000], count)
+    for rule in ("early", "paper"):
+        stopping = dataclasses.replace(judge.stopping, rule=rule)
+        deaf = Deaf(**{**vars(judge), "stopping": stopping})
+        ledger = Ledger(np.repeat(job.starts, count, axis=0))
+        ledger.steps[:], ledger.next_test[:] = steps, rng.choice([0, 1000, 10**6], count)
+        stirred = np.asarray(deaf.watch.stirred(report, steps, ledger.next_test, marks))
+        asks = np.asarray(deaf.watch.asks(report, steps, ledger.next_test, marks))
+        quiet = np.flatnonzero(~stirred)
+        assert 0 < quiet.size < count
+        asked.clear()
+        decided, restarted = deaf.decide(
+            Look(ledger, quiet, ledger.starts[quiet], Stationarity(*(row[quiet] for row in report)))
+        )
+        assert not decided.any()
+        assert not restarted.any()
+        assert asked == []
+        assert not (asks & ~stirred).any()
+
+
+def test_lanes_that_a_pool_does_not_take():
+    assert pool.poolable(lanes_of(3, 4, 1))
+    assert not pool.poolable(lanes_of(3, 4, 1, trace=50))
+    assert not pool.poolable(lanes_of(3, 4, 1, max_steps=120))
+    erf = TwoLayer(np.eye(3), activation="erf")
+    energy, descent = landscape(erf), GradientDescent()
+    job = dataclasses.replace(lanes_of(3, 3, 1), landscape=energy, judge=judge_for(energy, erf, descent, Stopping()))
+    assert not pool.poolable(job)
