@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Charges, Data, TwoLayer
 from earnshaw.symmetry import Alignment, align, automorphisms, canonical
-from earnshaw.symmetry.permutations import align_all
-from earnshaw.symmetry.permutations import canonical_alignment
+from earnshaw.symmetry.permutations import align_all, canonical_alignment
 
 TOLERANCE = 1e-6
 
