@@ -231,6 +231,7 @@ def sweep(
     trace: int = 0,
     batch: int | None = None,
     workers: int | None = None,
+    kernel: str | None = None,
     out: str | Path | None = None,
     progress: Progress = quiet,
 ) -> Runs:
@@ -247,6 +248,7 @@ def sweep(
     stop, max_steps : when a run ends: ``early`` once its fate is clear, ``paper`` when its gradient has vanished
     trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
+    kernel : what takes the steps: ``native``, ``xla``, or what suits the problem when not given
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : called with the share of the work done, and what was finished
 
@@ -264,6 +266,7 @@ def sweep(
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
     stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
-    plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
+    how: dict[str, Any] = {"batch": batch or 0, "kernel": kernel or ""}
+    plan = Plan.of(problem, runs, descent, **how, seed=seed, start=begin, stopping=stopping)
     (result,) = run_plan(plan, out, workers, progress)
     return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)
