@@ -42,12 +42,12 @@ def test_a_pool_decides_as_blocks_do(monkeypatch):
     assert (ended[2].outcome == Outcome.SPURIOUS.code).any()
 
 
-def test_what_does_not_stir_the_judge_would_leave():
-    """For reports of every size the judge decides nothing, and asks Newton's method for nothing, unless the watch says so."""
+def test_what_needs_no_look_the_judge_would_leave():
+    """For reports of every size the judge decides nothing, and asks Newton's method for nothing, unless a look is needed."""
     job = lanes_of(6, 6, 1, max_steps=100_000)
     judge, rng, asked = job.judge, np.random.default_rng(0), []
-    marks = judge.marks
-    edges = {"value": [marks.low], "steepest": [marks.still, marks.slow, marks.lost], "shortest": [marks.dead]}
+    wake = judge.wake()
+    edges = {"value": [wake.low], "steepest": [wake.still, wake.slow, wake.steep], "shortest": [wake.dead]}
 
     class Deaf(type(judge)):
         def _newton_test(self, look):
@@ -67,9 +67,7 @@ def test_what_does_not_stir_the_judge_would_leave():
         deaf = Deaf(**{**vars(judge), "stopping": stopping})
         ledger = Ledger(np.repeat(job.starts, count, axis=0))
         ledger.steps[:], ledger.next_test[:] = steps, rng.choice([0, 1000, 10**6], count)
-        stirred = np.asarray(deaf.watch.stirred(report, steps, ledger.next_test, marks))
-        asks = np.asarray(deaf.watch.asks(report, steps, ledger.next_test, marks))
-        quiet = np.flatnonzero(~stirred)
+        quiet = np.flatnonzero(~np.asarray(deaf.wake().needed(report, steps, ledger.next_test, 100_000)))
         assert 0 < quiet.size < count
         asked.clear()
         decided, restarted = deaf.decide(
@@ -78,7 +76,6 @@ def test_what_does_not_stir_the_judge_would_leave():
         assert not decided.any()
         assert not restarted.any()
         assert asked == []
-        assert not (asks & ~stirred).any()
 
 
 def test_lanes_that_a_pool_does_not_take():

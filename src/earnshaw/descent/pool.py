@@ -18,7 +18,7 @@ import numpy as np
 
 from earnshaw.descent.base import Descent, along
 from earnshaw.descent.judges.base import Look
-from earnshaw.descent.judges.newton import Marks, NewtonJudge, Stationarity, Watch
+from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake
 from earnshaw.descent.lanes import Lanes
 from earnshaw.descent.newton.polish import Polished, polish
 from earnshaw.descent.outcomes import Ledger
@@ -61,12 +61,12 @@ class Flow(NamedTuple):
     going: jax.Array
     steps: jax.Array
     next_test: jax.Array
-    marks: Marks
+    wake: Wake
 
 
 @functools.partial(compiled, static_argnums=(0, 1))
 def _drift(
-    descent: Descent, watch: Watch, landscape: TwoLayerLandscape, flow: Flow, enough: jax.Array
+    descent: Descent, max_steps: int, landscape: TwoLayerLandscape, flow: Flow, enough: jax.Array
 ) -> tuple[Flow, jax.Array]:
     """Take steps and look again and again; a lane that stirs stays where it is. Until ``enough`` of them do."""
     landscape = replace(landscape, charges=flow.charges)
@@ -77,7 +77,7 @@ def _drift(
         state = jax.tree.map(lambda new, old: jnp.where(along(flow.going, new), new, old), moved, flow.state)
         steps = flow.steps + descent.check_every * flow.going
         rows = NewtonJudge.report(landscape, state.point)
-        stirs = flow.going & watch.stirred(rows, steps, flow.next_test, flow.marks)
+        stirs = flow.going & flow.wake.needed(rows, steps, flow.next_test, max_steps)
         flow = flow._replace(state=state, steps=steps, going=flow.going & ~stirs)
         return looks + 1, flow, jnp.stack(rows), stirring + jnp.sum(stirs)
 
@@ -137,14 +137,15 @@ class Pool:
         self.size, self.descent, counts = pool_size(several[0]), several[0].descent, [len(x.starts) for x in several]
         firsts = np.cumsum([0, *counts])
         self.crews = [_Crew(*pair, self._known) for pair in zip(several, firsts.tolist(), strict=False)]
-        self.watch = self.crews[0].judge.watch
+        self.max_steps = self.crews[0].judge.stopping.max_steps
         wide: list[Any] = [lanes.landscape.padded(lanes.starts, MULTIPLE, self.size) for lanes in several]
         self.landscape: TwoLayerLandscape = wide[0][0]
-        # Of every lane: its problem, its place there, and where it starts; of every problem: charges, marks, a vector.
+        # Of every lane: its problem, its place there, and where it starts; of every problem: charges, limits, a vector.
         self.owner, self.lane = np.repeat(np.arange(len(several)), counts), np.concatenate([*map(np.arange, counts)])
         self.starts = np.concatenate([np.asarray(points) for _, points in wide])
         self.charges = np.stack([np.asarray(landscape.charges) for landscape, _ in wide])
-        self.marks = np.array([crew.judge.marks for crew in self.crews])
+        self.wake = np.array([crew.judge.wake() for crew in self.crews])
+        self.low = np.array([crew.judge.units.low for crew in self.crews])
         self.probes = np.zeros((len(several), self.size, self.size))
         for probe, crew in zip(self.probes, self.crews, strict=True):
             probe[crew.inner[1:]] = crew.judge.probe
@@ -165,7 +166,7 @@ class Pool:
             if cancelled():
                 raise InterruptedError("the descent was cancelled")
             enough = np.int64(max(1, occupied // (8 if self.queue.size else 4)))
-            self.flow, rows = _drift(self.descent, self.watch, self.landscape, self.flow, enough)
+            self.flow, rows = _drift(self.descent, self.max_steps, self.landscape, self.flow, enough)
             stirring = np.flatnonzero((self.slots >= 0) & ~np.asarray(self.flow.going))
             if stirring.size:
                 yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]))
@@ -182,7 +183,7 @@ class Pool:
             going=jnp.ones(lanes.size, dtype=bool),
             steps=zeros,
             next_test=zeros,
-            marks=Marks(*jnp.asarray(self.marks[owners].T)),
+            wake=Wake(*jnp.asarray(self.wake[owners].T)),
         )
 
     def _fill(self) -> None:
@@ -235,7 +236,10 @@ class Pool:
     ) -> None:
         """Follow Newton's method from all lanes for which a judge will ask for it, in blocks that are full."""
         owners = self.owner[lanes]
-        asked = np.flatnonzero(self.watch.asks(report, steps, next_test, Marks(*self.marks[owners].T)))
+        wake = Wake(*self.wake[owners].T)
+        tested = (report.steepest <= wake.slow) & (steps >= next_test) | (report.steepest <= wake.still)
+        going = (report.value >= self.low[owners]) & (report.steepest <= wake.steep)
+        asked = np.flatnonzero(going & (tested | (steps >= self.max_steps)))
         results = []
         for begin in range(0, asked.size, NEWTON):
             some = asked[begin : begin + NEWTON]

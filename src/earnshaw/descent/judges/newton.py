@@ -44,11 +44,18 @@ class Wake(NamedTuple):
     """When a lane needs a look: its value is below ``low``, a neuron shorter than ``dead``, its steepest neuron's gradient at
     most ``still``, or above ``steep``, or at most ``slow`` where a Newton test is due."""
 
-    low: float
-    dead: float
-    slow: float
-    still: float
-    steep: float
+    low: Any
+    dead: Any
+    slow: Any
+    still: Any
+    steep: Any
+
+    def needed(self, rows: Stationarity, steps: Any, due: Any, max_steps: int) -> Any:
+        """Return which lanes need a look after so many steps; every entry may be one number for each lane."""
+        lost = ~(jnp.isfinite(rows.value) & jnp.isfinite(rows.gradient_norm)) | (rows.steepest > self.steep)
+        closed = (rows.value < self.low) | (rows.shortest < self.dead)
+        tested = (rows.steepest <= self.slow) & ((steps >= due) | (steps % TOLERANCES.creep_steps == 0))
+        return lost | closed | tested | (rows.steepest <= self.still) | (steps >= max_steps)
 
 
 def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:
@@ -89,44 +96,6 @@ class Units:
         return cls(value=problem.scale, gradient=unit, low=low, neurons_die=dies, tips=degree == 0)
 
 
-class Marks(NamedTuple):
-    """What a lane's report is compared with, a number or one for each lane: values and lengths below, gradients above which it stirs."""
-
-    low: Any
-    dead: Any
-    still: Any
-    slow: Any
-    lost: Any
-
-
-class Watch(NamedTuple):
-    """When the judge could want to look at a lane; whatever does not stir, it would leave as it is."""
-
-    early: bool
-    max_steps: int
-    creep: int  # a slow lane is looked at when its steps are a multiple of this; 0: never for that
-
-    def asks(self, rows: Stationarity, steps: Any, next_test: Any, marks: Marks) -> Any:
-        """Return which lanes need Newton's method: those at rest, or slow and due, at the limit, and not decided by value."""
-        still, capped = rows.steepest <= marks.still, steps >= self.max_steps
-        if not self.early:
-            return still & (rows.value >= marks.low) & (rows.shortest >= marks.dead)
-        due = (steps >= next_test) & (rows.steepest <= marks.slow) | still | capped
-        return due & (rows.value >= marks.low) & (rows.shortest >= marks.dead) & (rows.steepest <= marks.lost)
-
-    def stirred(self, rows: Stationarity, steps: Any, next_test: Any, marks: Marks) -> Any:
-        """Return which lanes are lost, at the limit, at rest, or with the early rule decided by value or due for a test."""
-        lost = ~(jnp.isfinite(rows.value) & jnp.isfinite(rows.gradient_norm)) | (rows.steepest > marks.lost)
-        stirred = lost | (steps >= self.max_steps) | (rows.steepest <= marks.still)
-        if not self.early:
-            return stirred
-        slow = rows.steepest <= marks.slow
-        due = steps >= next_test
-        if self.creep:
-            due = due | (steps % self.creep == 0)
-        return stirred | (rows.value < marks.low) | (rows.shortest < marks.dead) | slow & due
-
-
 @dataclass(frozen=True)
 class NewtonJudge(Judge):
     """Decides by value, by dead neurons, and by where Newton's method leads, on a landscape with exact derivatives."""
@@ -139,24 +108,6 @@ class NewtonJudge(Judge):
     step: float | None = None  # of gradient descent; None for another algorithm
     #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
     newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
-
-    @property
-    def watch(self) -> Watch:
-        """When to look at a lane."""
-        early = self.stopping.rule is Stop.EARLY
-        return Watch(early, self.stopping.max_steps, TOLERANCES.creep_steps if early and self.step is not None else 0)
-
-    @property
-    def marks(self) -> Marks:
-        """What reports are compared with."""
-        unit = self.units.gradient
-        return Marks(
-            low=self.units.low,
-            dead=TOLERANCES.dead_neuron * unit if self.units.neurons_die else -math.inf,
-            still=TOLERANCES.paper_gradient * unit,
-            slow=TOLERANCES.test_gradient * unit,
-            lost=TOLERANCES.divergence * unit,
-        )
 
     @property
     def probe(self) -> np.ndarray:
@@ -206,7 +157,10 @@ class NewtonJudge(Judge):
         return decided
 
     def wake(self) -> Wake:
-        """Return what :meth:`decide` waits for, the step limit apart: between two such moments it changes nothing."""
+        """Return what :meth:`decide` waits for, the step limit apart: between two such moments it changes nothing.
+
+        For an algorithm with a fixed step, on a landscape without tips.
+        """
         unit, early = self.units.gradient, self.stopping.rule is Stop.EARLY
         return Wake(
             low=self.units.low if early else -math.inf,
