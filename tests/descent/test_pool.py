@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earnshaw import TwoLayer
-from earnshaw.descent import GradientDescent, Outcome, Stopping, pool
+from earnshaw.descent import GradientDescent, Outcome, Stopping, optimizer, pool
 from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import Stationarity
@@ -16,12 +16,13 @@ from earnshaw.landscapes import landscape
 from earnshaw.starts import usual_start
 
 
-def lanes_of(k, n, runs, rule="early", step=0.1, **limits):
-    problem, indices = TwoLayer(np.eye(k), students=n), np.arange(runs)
-    energy, descent = landscape(problem), GradientDescent(step=step)
-    judge = judge_for(energy, problem, descent, Stopping(rule=rule, **limits))
-    starts = usual_start(problem).draw(problem, 0, indices)
-    return Lanes(landscape=energy, descent=descent, judge=judge, starts=starts, indices=indices, batch=32, padded=True)
+def problem_of(k, n, runs):
+    problem = TwoLayer(np.eye(k), students=n)
+    return problem, usual_start(problem).draw(problem, 0, np.arange(runs))
+
+
+def judged(problem, **limits):
+    return judge_for(landscape(problem), problem, GradientDescent(), Stopping(**limits))
 
 
 @pytest.mark.slow
@@ -29,12 +30,13 @@ def test_a_pool_decides_as_blocks_do(monkeypatch):
     """Several problems of one size, restarts, refills and shrinking included: outcomes and steps of every run."""
     monkeypatch.setattr(pool, "SLOTS", (8, 32))
     monkeypatch.setattr(pool, "NEWTON", 8)
-    jobs = [lanes_of(6, 6, 30), lanes_of(7, 8, 12), lanes_of(8, 8, 40)]
-    assert {pool.pool_size(job) for job in jobs} == {8}
-    ended = dict(pool.Pool(jobs).run(lambda: False))
+    jobs, descent = [problem_of(6, 6, 30), problem_of(7, 8, 12), problem_of(8, 8, 40)], GradientDescent()
+    assert {pool.pool_size(problem) for problem, _ in jobs} == {8}
+    ended = dict(pool.Pool(jobs, descent, Stopping()).run(lambda: False))
     assert sorted(ended) == [0, 1, 2]
-    for place, job in enumerate(jobs):
-        alone, _ = run_lanes(job)
+    for place, (problem, starts) in enumerate(jobs):
+        how = {"landscape": landscape(problem), "descent": descent, "judge": judged(problem), "starts": starts}
+        alone, _ = run_lanes(Lanes(**how, indices=np.arange(len(starts)), batch=32, padded=True))
         for name in ("outcome", "steps", "wasted", "halvings", "gradients", "hessians", "by_value"):
             assert getattr(ended[place], name).tolist() == getattr(alone, name).tolist(), name
         assert ended[place].points == pytest.approx(alone.points, abs=1e-9)
@@ -44,8 +46,8 @@ def test_a_pool_decides_as_blocks_do(monkeypatch):
 
 def test_what_needs_no_look_the_judge_would_leave():
     """For reports of every size the judge decides nothing, and asks Newton's method for nothing, unless a look is needed."""
-    job = lanes_of(6, 6, 1, max_steps=100_000)
-    judge, rng, asked = job.judge, np.random.default_rng(0), []
+    problem, starts = problem_of(6, 6, 1)
+    judge, rng, asked = judged(problem, max_steps=100_000), np.random.default_rng(0), []
     wake = judge.wake()
     edges = {"value": [wake.low], "steepest": [wake.still, wake.slow, wake.steep], "shortest": [wake.dead]}
 
@@ -65,7 +67,7 @@ def test_what_needs_no_look_the_judge_would_leave():
     for rule in ("early", "paper"):
         stopping = dataclasses.replace(judge.stopping, rule=rule)
         deaf = Deaf(**{**vars(judge), "stopping": stopping})
-        ledger = Ledger(np.repeat(job.starts, count, axis=0))
+        ledger = Ledger(np.repeat(starts, count, axis=0))
         ledger.steps[:], ledger.next_test[:] = steps, rng.choice([0, 1000, 10**6], count)
         quiet = np.flatnonzero(~np.asarray(deaf.wake().needed(report, steps, ledger.next_test, 100_000)))
         assert 0 < quiet.size < count
@@ -78,11 +80,11 @@ def test_what_needs_no_look_the_judge_would_leave():
         assert asked == []
 
 
-def test_lanes_that_a_pool_does_not_take():
-    assert pool.poolable(lanes_of(3, 4, 1))
-    assert not pool.poolable(lanes_of(3, 4, 1, trace=50))
-    assert not pool.poolable(lanes_of(3, 4, 1, max_steps=120))
-    erf = TwoLayer(np.eye(3), activation="erf")
-    energy, descent = landscape(erf), GradientDescent()
-    job = dataclasses.replace(lanes_of(3, 3, 1), landscape=energy, judge=judge_for(energy, erf, descent, Stopping()))
-    assert not pool.poolable(job)
+def test_runs_that_a_pool_does_not_take():
+    problem, descent = TwoLayer(np.eye(3)), GradientDescent()
+    assert pool.obstacle(problem, descent, Stopping()) is None
+    assert pool.obstacle(problem, descent, Stopping(trace=50))
+    assert pool.obstacle(problem, descent, Stopping(max_steps=120))
+    assert pool.obstacle(TwoLayer(np.eye(3), activation="erf"), descent, Stopping())
+    assert pool.obstacle(TwoLayer(2 * np.eye(3)), descent, Stopping())
+    assert pool.obstacle(problem, optimizer("adam:0.01"), Stopping())

@@ -17,13 +17,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Descent, along
+from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake
-from earnshaw.descent.lanes import Lanes
 from earnshaw.descent.newton.polish import Polished, polish
-from earnshaw.descent.outcomes import Ledger
+from earnshaw.descent.outcomes import Ledger, Stopping
+from earnshaw.errors import InputError
+from earnshaw.landscapes import landscape
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import compiled
+from earnshaw.problems import Problem, TwoLayer
 
 MULTIPLE = 4  # sizes of arrays
 SLOTS = (128, 1024, 8192)  # sizes of the pool, and of what goes to it or to Newton's method; each is a program
@@ -31,26 +34,30 @@ NEWTON = SLOTS[1]  # lanes that Newton's method takes together
 PATIENCE = 400  # looks in one call: the host may be asked to stop
 
 
-def poolable(lanes: Lanes) -> bool:
-    """Whether these lanes can share a pool: a student of coordinate vectors, by plain descent, without a trace."""
-    energy, descent, judge = lanes.landscape, lanes.descent, lanes.judge
-    return (
-        isinstance(energy, TwoLayerLandscape)
-        and energy.coordinates
-        and energy.activation.kind == "relu"
-        and not energy.trainable_output
-        and isinstance(judge, NewtonJudge)
+def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
+    """Return, in words, why runs of this cannot share a pool; None where they can."""
+    covered = (
+        isinstance(problem, TwoLayer)
+        and problem.activation.kind == "relu"
+        and not problem.trainable_output
+        and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
         and descent.step_length is not None
         and descent.leaves_padding_alone
-        and not judge.stopping.trace
-        and judge.stopping.max_steps % descent.check_every == 0
+        and not stopping.trace
+        and stopping.max_steps % descent.check_every == 0
     )
+    return None if covered else "it is for ReLU, a teacher of coordinate vectors and gradient descent without a trace"
 
 
-def pool_size(lanes: Lanes) -> int:
-    """Return the size of the arrays that these lanes need: their n, k and d rounded up; lanes of one size share a pool."""
-    energy: Any = lanes.landscape
-    return -(-max(*energy.shape, energy.teacher.shape[0]) // MULTIPLE) * MULTIPLE
+def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
+    """Raise :class:`InputError` where runs of this cannot share a pool."""
+    if found := obstacle(problem, descent, stopping):
+        raise InputError(f"a pool cannot compute {problem.name}: {found}; use the kernel xla")
+
+
+def pool_size(problem: Problem) -> int:
+    """Return the size of the arrays that runs of this need: n, k and d rounded up; runs of one size share a pool."""
+    return -(-max(*problem.shape, len(problem.anchors)) // MULTIPLE) * MULTIPLE
 
 
 class Flow(NamedTuple):
@@ -116,12 +123,11 @@ def _filled(slots: np.ndarray, size: int, by: int) -> np.ndarray:
 
 
 class _Crew:
-    """The lanes of one problem: its judge, its ledger, and where its lanes stand among those of the pool."""
+    """The runs of one problem: its judge, its ledger, and where its lanes stand among those of the pool."""
 
-    def __init__(self, lanes: Lanes, first: int, newton: Callable[[np.ndarray], Polished | None]) -> None:
-        judge: Any = lanes.judge
-        self.ledger, self.first, self.left = Ledger(lanes.starts), first, len(lanes.starts)
-        self.inner = (slice(None), *(slice(size) for size in lanes.landscape.shape))
+    def __init__(self, landscape: Any, judge: Any, starts: np.ndarray, first: int, newton: Callable) -> None:
+        self.ledger, self.first, self.left = Ledger(starts), first, len(starts)
+        self.inner = (slice(None), *(slice(size) for size in landscape.shape))
         self.newton = newton
         self.judge: NewtonJudge = replace(judge, newton=self._known)
 
@@ -131,14 +137,19 @@ class _Crew:
 
 
 class Pool:
-    """Lanes of several problems whose arrays have one size, on their way together."""
+    """Runs of several problems, each with its starts (runs, n, d), whose arrays have one size, on their way together."""
 
-    def __init__(self, several: Sequence[Lanes]) -> None:
-        self.size, self.descent, counts = pool_size(several[0]), several[0].descent, [len(x.starts) for x in several]
-        firsts = np.cumsum([0, *counts])
-        self.crews = [_Crew(*pair, self._known) for pair in zip(several, firsts.tolist(), strict=False)]
-        self.max_steps = self.crews[0].judge.stopping.max_steps
-        wide: list[Any] = [lanes.landscape.padded(lanes.starts, MULTIPLE, self.size) for lanes in several]
+    def __init__(self, several: Sequence[tuple[Problem, np.ndarray]], descent: Descent, stopping: Stopping) -> None:
+        self.descent, self.max_steps = descent, stopping.max_steps
+        size, counts = pool_size(several[0][0]), [len(starts) for _, starts in several]
+        firsts, energies = np.cumsum([0, *counts]).tolist(), [landscape(problem) for problem, _ in several]
+        self.crews = [
+            _Crew(energy, judge_for(energy, problem, descent, stopping), starts, first, self._known)
+            for energy, (problem, starts), first in zip(energies, several, firsts, strict=False)
+        ]
+        wide: list[Any] = [
+            energy.padded(starts, MULTIPLE, size) for energy, (_, starts) in zip(energies, several, strict=True)
+        ]
         self.landscape: TwoLayerLandscape = wide[0][0]
         # Of every lane: its problem, its place there, and where it starts; of every problem: charges, limits, a vector.
         self.owner, self.lane = np.repeat(np.arange(len(several)), counts), np.concatenate([*map(np.arange, counts)])
@@ -146,7 +157,7 @@ class Pool:
         self.charges = np.stack([np.asarray(landscape.charges) for landscape, _ in wide])
         self.wake = np.array([crew.judge.wake() for crew in self.crews])
         self.low = np.array([crew.judge.units.low for crew in self.crews])
-        self.probes = np.zeros((len(several), self.size, self.size))
+        self.probes = np.zeros((len(several), size, size))
         for probe, crew in zip(self.probes, self.crews, strict=True):
             probe[crew.inner[1:]] = crew.judge.probe
         self.known: Polished | None = None  # what Newton's method made of some lanes, and in which row
