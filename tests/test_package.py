@@ -61,7 +61,13 @@ def test_the_wheel_holds_the_package_its_types_and_data_and_nothing_else(wheel):
     source = REPOSITORY / "src"
     expected = {
         str(path.relative_to(source))
-        for pattern in ("*.py", "py.typed", "data/*.json", "_kernel*.so")  # the kernel, where it could be built
+        for pattern in (
+            "*.py",
+            "py.typed",
+            "data/*.json",
+            "native/*.[ch]",
+            "native/_kernel*.so",
+        )  # the last where it could be built
         for path in (source / "earnshaw").rglob(pattern)
     }
     assert {"earnshaw/py.typed", "earnshaw/data/k6-minimum.json", "earnshaw/proof/trusted/relu.py"} <= expected
