@@ -17,6 +17,8 @@ from typing import Any, TypeVar, cast
 import jax
 from jax.core import Tracer
 
+from earnshaw.errors import InputError
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _clock = threading.local()
@@ -72,6 +74,18 @@ def _options() -> dict[str, Any]:
     except Exception:  # XLA reports an unknown option by an error whose class depends on the version
         return {}
     return options
+
+
+def compute_on(device: str) -> None:
+    """Have this process compute on the ``cpu`` or the ``gpu``: to be asked before JAX has computed anything."""
+    if device not in ("cpu", "gpu"):
+        raise InputError(f"the device is {device!r}; choose cpu or gpu")
+    if device == "cpu":
+        jax.config.update("jax_platforms", "cpu")  # no effect once JAX has begun
+    if device == "gpu" and jax.default_backend() == "cpu":
+        raise InputError("the device gpu was asked for, but JAX sees a CPU alone; install a JAX that knows your GPU")
+    if device == "cpu" and jax.default_backend() != "cpu":
+        raise InputError("the device cpu was asked for, but JAX has begun on another; ask before anything is computed")
 
 
 @contextmanager
