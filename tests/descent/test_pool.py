@@ -2,16 +2,19 @@
 
 import dataclasses
 
+import jax
 import numpy as np
 import pytest
 
-from earnshaw import TwoLayer
+from earnshaw import TwoLayer, sweep
 from earnshaw.descent import GradientDescent, Outcome, Stopping, optimizer, pool
 from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import Stationarity
 from earnshaw.descent.lanes import Lanes, run_lanes
 from earnshaw.descent.outcomes import Ledger
+from earnshaw.errors import InputError
+from earnshaw.experiments import Plan, run_plan
 from earnshaw.landscapes import landscape
 from earnshaw.starts import usual_start
 
@@ -88,3 +91,25 @@ def test_runs_that_a_pool_does_not_take():
     assert pool.obstacle(TwoLayer(np.eye(3), activation="erf"), descent, Stopping())
     assert pool.obstacle(TwoLayer(2 * np.eye(3)), descent, Stopping())
     assert pool.obstacle(problem, optimizer("adam:0.01"), Stopping())
+
+
+@pytest.mark.slow
+def test_a_sweep_by_the_pool_is_the_sweep_by_xla(monkeypatch, tmp_path):
+    """The same outcomes and steps, from the folder too; what a pool cannot compute, and a device that is not there, are said."""
+    monkeypatch.setattr(pool, "SLOTS", (8, 32))
+    plans = [Plan.of([TwoLayer(np.eye(k)) for k in (5, 6)], 20, kernel=kernel) for kernel in ("pool", "xla")]
+    pieces = [piece for setting in plans[0].settings for piece in plans[0].pieces(setting.name)]
+    assert plans[0].together(pieces) == [pieces]
+    assert plans[1].together(pieces) == [[piece] for piece in pieces]
+    pooled, plain = run_plan(plans[0], tmp_path / "pool"), run_plan(plans[1])
+    for one, other in zip(pooled, plain, strict=True):
+        assert one.runs.outcomes == other.runs.outcomes
+        assert one.runs.steps.tolist() == other.runs.steps.tolist()
+        assert one.runs.weights == pytest.approx(other.runs.weights, abs=1e-9)
+    with pytest.raises(InputError, match="a pool cannot compute"):
+        Plan.of(TwoLayer(2 * np.eye(3)), 5, kernel="pool")
+    if jax.default_backend() == "cpu":
+        with pytest.raises(InputError, match="JAX sees a CPU alone"):
+            sweep(TwoLayer(np.eye(2)), runs=1, device="gpu")
+    with pytest.raises(InputError, match="choose cpu or gpu"):
+        sweep(TwoLayer(np.eye(2)), runs=1, device="tpu")

@@ -31,7 +31,7 @@ from earnshaw.problems import Problem, TwoLayer
 MULTIPLE = 4  # sizes of arrays
 SLOTS = (128, 1024, 8192)  # sizes of the pool, and of what goes to it or to Newton's method; each is a program
 NEWTON = SLOTS[1]  # lanes that Newton's method takes together
-PATIENCE = 400  # looks in one call: the host may be asked to stop
+PATIENCE = 100  # looks in one call, some tenths of a second: another pool waits, or the host is asked to stop
 
 
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
@@ -259,10 +259,10 @@ class Pool:
             found = polish(landscape, jnp.asarray(points[around]), jnp.asarray(self.probes[owners[around]]))
             results.append(jax.tree.map(lambda leaf, count=some.size: np.asarray(leaf)[:count], found))
         if results:
-            self.known = Polished(*(np.concatenate(rows) for rows in zip(*results, strict=True)))
+            self.known = jax.tree.map(lambda *rows: np.concatenate(rows), *results)
             self.row[lanes[asked]] = np.arange(asked.size)
 
     def _known(self, lanes: np.ndarray) -> Polished | None:
         """Return what Newton's method made of these lanes; None where it was not asked."""
         rows = self.row[lanes]
-        return None if self.known is None or (rows < 0).any() else Polished(*(array[rows] for array in self.known))
+        return None if self.known is None or (rows < 0).any() else jax.tree.map(lambda array: array[rows], self.known)

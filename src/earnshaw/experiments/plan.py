@@ -19,6 +19,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
+from earnshaw.numerics import on_host
 from earnshaw.problems import Problem, problem_from_json
 from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
@@ -191,7 +192,7 @@ class Plan(Work):
             return
         places = [np.arange(piece.low, piece.high) for piece in pieces]
         problems = [setting.problem for setting in settings]
-        starts = [self.start.draw(*what, self.seed, lanes) for *what, lanes in zip(problems, places, strict=True)]
+        starts = [self.start.draw(problem, self.seed, lanes) for problem, lanes in zip(problems, places, strict=True)]
         pool = Pool(list(zip(problems, starts, strict=True)), settings[0].descent, self.stopping)
         for place, ledger in pool.run(context.cancelled):
             yield pieces[place], Runs.of_ledger(problems[place], places[place], ledger).arrays()
@@ -212,6 +213,7 @@ class Plan(Work):
             runs, trace = _best_tries(runs, tries), None
         return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
 
+    @on_host()
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""
         setting = self.by_name[name]
