@@ -9,7 +9,7 @@ from itertools import permutations, product
 import adversaries_absence
 import battery_walks
 import numpy as np
-from cases import Case, part, verdict
+from cases import Case, part, raises, verdict
 from truth_absence import (
     SETTINGS,
     angle,
@@ -45,13 +45,48 @@ def absences() -> dict[str, Case]:
         "absence: curvatures": _curvatures,
         "absence: parallel pairs": _parallel,
         "absence: near": _near,
+        "absence: documents": _documents,
         "absence: frames": battery_walks.frames,
         "absence: slacks": battery_walks.slacks,
+        "absence: nearness": battery_walks.nearness,
         "absence: bases": battery_walks.bases,
         "absence: walks": battery_walks.walks,
     }
     cases |= {f"absence good: {name}": verdict(data, True) for name, data in good.items()}
     return cases | {f"absence bad: {name}": verdict(data, False) for name, data in bad.items()}
+
+
+def _documents(checker) -> bool:
+    """Sizes and counts at the ends of what is allowed; what a walk may cost; and the sentence."""
+    absence, forged = part(checker, "absence"), adversaries_absence.forged
+    true = adversaries_absence.document()
+    counts = {**true["counts"], "cells": 1000}
+
+    def sized(k, d):
+        return forged(problem={**true["problem"], "n": k, "k": k, "d": d, "target": [[(1.0).hex()] * d] * k})
+
+    bad = [forged(kind="minimum"), sized(1, 2), sized(4, 2), sized(2, 1), sized(2, 10_001)]
+    bad.append(adversaries_absence.about(n=3))
+    if not all(raises(checker, absence.parse, data, 1.0) for data in bad):
+        return False
+    absence.parse(sized(3, 10_000), 1.0)
+    given = []
+
+    def walk(teacher, roots, most, smallest):
+        given.append((most, smallest))
+        return absence.Tally(open=[roots.take(slice(left))] if left else [])
+
+    own, absence.walk = absence.walk, walk
+    try:
+        for left in (0, 1):
+            if raises(checker, absence.verify, forged(counts=counts), 1.0) is not bool(left):
+                return False
+    finally:
+        absence.walk = own
+    if given != [(2000 + absence.BATCH, float.fromhex(true["rule"]["smallest"]))] * 2:
+        return False
+    said = absence.statement(absence.Document(np.eye(2, 5).tolist(), 2, 0.0123456789, 0.5, counts))
+    return "n = 2, k = 2, every dimension D >= 2" in said and said.endswith("lies within 0.0123456 of it")
 
 
 def _angles(checker) -> bool:

@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from itertools import permutations
+from math import nextafter
 
 import numpy as np
 from cases import part, raises
+from flint import arb, arb_mat
 from truth_absence import SETTINGS, images, inside, known_of, teacher_of
 
 import earnshaw.proof.trusted as original
@@ -15,7 +18,7 @@ def frames(checker) -> bool:
     """Rows of any dimension become rows of the same products, scaled; dependent ones are refused."""
     absence = part(checker, "absence")
     rng = np.random.default_rng(14)
-    for k, d, scale in ((2, 2, 1.0), (2, 5, 3.0), (3, 3, 0.01), (3, 7, 1e6), (4, 2, 1.0), (4, 3, 0.2)):
+    for k, d, scale in ((2, 2, 1.0), (2, 5, 3.0), (3, 3, 0.01), (3, 7, 1e6), (2, 3, 0.01), (4, 2, 1.0), (4, 3, 0.2)):
         rows = rng.normal(size=(k, d)) * scale
         frame = absence.framed(rows.tolist(), 0.25)
         back = (frame.lengths[:, None] * frame.units) * (0.25 / frame.radius)
@@ -23,6 +26,8 @@ def frames(checker) -> bool:
         ok = ok and np.log2(frame.radius / 0.25) % 1 == 0 and frame.units.shape == (k, min(k, d))
         if not (ok and (len(frame.symmetries) == (1 if d <= k else 0))):
             return False
+        if d <= k and not np.allclose(back, rows, rtol=1e-12, atol=0):
+            return False  # symmetries are those of the rows as they are
     for rows in (
         [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]],
         [[1.0], [2.0]],
@@ -36,11 +41,47 @@ def frames(checker) -> bool:
         except checker.Rejected:
             continue
         return False
-    if absence.framed(np.eye(2).tolist()).radius != 0:
+    if absence.framed(np.eye(2).tolist()).radius != 0 or not _independence(checker):
         return False
-    if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
+    edge = _edge()  # as it was, to the last bit, and right to four digits
+    if not (0.0961 < edge < 0.0962 and absence.isolated(np.eye(2).tolist(), edge) is True):
         return False
+    if absence.isolated(np.eye(2).tolist(), nextafter(edge, 1.0)):
+        return False
+    own, absence.least_eigenvalue = absence.least_eigenvalue, lambda *_: arb(0.1, 1)
+    try:
+        if absence.isolated(np.eye(2).tolist(), 0.01):
+            return False  # an eigenvalue that may be negative shows nothing
+    finally:
+        absence.least_eigenvalue = own
     return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
+
+
+@cache
+def _edge() -> float:
+    """The largest radius that the checker itself grants two orthonormal neurons."""
+    low, high = 0.0961, 0.0962
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if original.absence.isolated(np.eye(2).tolist(), middle) else (low, middle)
+    return low
+
+
+def _independence(checker) -> bool:
+    """Rows that are, or may be, dependent have no factor; and a frame is known to 2^-60, whatever the factor."""
+    absence, own = part(checker, "absence"), part(checker, "absence")._cholesky
+    for last in (arb(1), arb(1, 2.0**-40), arb(1.25, 0.5)):
+        if not raises(checker, own, [[arb(1), arb(1)], [arb(1), last]]):
+            return False
+    if not own([[arb(2), arb(0)], [arb(0), arb(2)]])[1, 1].rad() > 0:
+        return False  # a root of 2 is a ball
+    try:
+        for rad, known in ((0.98 * 2.0**-61, True), (1.02 * 2.0**-61, False)):  # a unit vector has twice the radius
+            absence._cholesky = lambda _, rad=rad: arb_mat(2, 2, [arb(1), arb(0), arb(0), arb(1, rad)])
+            if raises(checker, absence.framed, np.eye(2, 3).tolist()) is known:
+                return False
+    finally:
+        absence._cholesky = own
+    return True
 
 
 def slacks(checker) -> bool:
@@ -90,22 +131,44 @@ def slacks(checker) -> bool:
     )
 
 
+def nearness(checker) -> bool:
+    """A cell is near if and only if the radius is above the bound of the distance, written once more."""
+    exclusion = part(checker, "exclusion")
+    rng = np.random.default_rng(17)
+    for rows, n in (([[0.9, 0.1], [-0.3, 0.5]], 2), (np.eye(3), 3)):
+        teacher, _, place, pairs, norms = known_of(checker, rows, n, 12, 18, (3, 6))
+        middle = rng.uniform(0.5, 3, size=(n, 12))
+        lo, hi = middle - rng.uniform(0, 0.4, size=middle.shape), middle + rng.uniform(0, 0.4, size=middle.shape)
+        known = place, pairs, norms._replace(lo=lo, hi=hi, middle=middle)
+        for lane in range(12):
+            w = middle[:, lane, None] * place.u[:, :, lane]
+            off = np.maximum(hi - middle, middle - lo)[:, lane] + hi[:, lane] * place.rho[:, lane]
+            apart = [np.linalg.norm(w - np.asarray(rows)[list(order)], axis=1) for order in permutations(range(n))]
+            bound = min(np.linalg.norm(far + off) for far in apart)
+            for radius, near in ((1.0001 * bound, True), (0.9999 * bound, False), (-0.9, False), (-9.0, False)):
+                if bool(exclusion._near(teacher._replace(radius=radius), *known)[lane]) is not near:
+                    return False
+    return True
+
+
 def bases(checker) -> bool:
-    """Eigenvectors that are not orthonormal to 2^-44 are not used, whatever LAPACK says."""
-    cells = part(checker, "cells")
+    """Eigenvectors that are not orthonormal to 2^-44 are not used, nor the values with them, whatever LAPACK says."""
     own, kept = np.linalg.eigh, []
     try:
         for off in (2.0**-44, 1.5 * 2.0**-45):
             vectors = np.eye(2)
             vectors[0, 1] = off
             np.linalg.eigh = lambda x, v=vectors: (
-                np.full((len(x), 2), np.pi),
+                np.full((len(x), 2), 10.0),
                 np.broadcast_to(v, (len(x), 2, 2)).copy(),
             )
-            kept.append(known_of(checker, np.eye(2), 2, 5, 1)[-1].basis[0, 1])
+            norms, same = (known_of(which, np.eye(2), 2, 40, 1, (9, 20))[-1] for which in (checker, original))
+            if any(array.tobytes() != other.tobytes() for array, other in zip(norms, same, strict=True)):
+                return False
+            kept.append(norms.basis[0, 1])
     finally:
         np.linalg.eigh = own
-    return isinstance(cells.SLACK, float) and (kept[0] == 0).all() and (kept[1] == 1.5 * 2.0**-45).all()
+    return (kept[0] == 0).all() and (kept[1] == 1.5 * 2.0**-45).all()
 
 
 def walks(checker) -> bool:
@@ -225,6 +288,12 @@ def _numbers(checker) -> Iterator[object]:
             yield guesses
         yield [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
         yield [array.tobytes() for array in exclusion.judged(teacher, some)]
+    for rows, n in SETTINGS:
+        yield [array.tobytes() for array in known_of(checker, rows, n, 40, 19, (9, 30))[-1]]
+    alike = np.array([[0.0, 0.0], [0.02, 0.03]])[:, None]  # eigenvalues just below and above 2^-10
+    some = cells.Cells(np.zeros((2, 2), dtype=np.int64), alike, np.full((2, 1, 2), 2.0**-40), np.zeros(2))
+    place, square = cells.placed(some), teacher_of(cells, np.eye(2))
+    yield [array.tobytes() for array in cells.lengths(place, cells.paired(place.u, square), square)]
     for rows, n, smallest in WALKS:
         teacher = teacher_of(cells, rows, 0.05)
         tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)

@@ -97,7 +97,7 @@ def framed(target: list[list[float]], radius: float = 0.0) -> Teacher:
     with precision(PRECISION):
         rows = exact(target)
         products = (rows * rows.transpose()).tolist()
-        k, d = len(target), len(target[0])
+        k, d = rows.nrows(), rows.ncols()
         scale = arb(2) ** -frexp(max(float(products[i][i].sqrt()) for i in range(k)))[1]
         kept = symmetries(target) if d <= k else ()
         rows = (rows if d <= k else _cholesky(products)) * scale

@@ -244,12 +244,12 @@ def lengths(place: Place, pairs: Pairs, teacher: Teacher) -> Lengths:
                 least = sum((p_lo[i, x] + p_lo[j, x]) * lo[x] for x in rest)
                 most = sum((p_hi[i, x] + p_hi[j, x]) * hi[x] for x in rest)
                 top = np.minimum((b_hi[i] + b_hi[j] - least) / (PI + p_lo[i, j]) + MARGIN, hi[i] + hi[j] + MARGIN)
-                low = np.maximum((b_lo[i] + b_lo[j] - most) / (PI + p_hi[i, j]) - MARGIN, 0)
+                low = (b_lo[i] + b_lo[j] - most) / (PI + p_hi[i, j]) - MARGIN
                 sums[i, j] = sums[j, i] = top
                 for x in rest if n == 3 else ():
                     hi[x] = np.minimum(hi[x], (b_hi[x] - np.minimum(p_lo[x, i], p_lo[x, j]) * low) / PI + MARGIN)
                     lo[x] = np.maximum(lo[x], (b_lo[x] - np.maximum(p_hi[x, i], p_hi[x, j]) * top) / PI - MARGIN)
-    none = (hi < lo).any(axis=0) | (hi <= 0).any(axis=0)
+    none = (hi < lo).any(axis=0)
     hi = np.maximum(hi, lo)
     middle, box = (lo + hi) / 2, (hi - lo) / 2 + MARGIN
     values, vectors = np.linalg.eigh(np.moveaxis(phi, 2, 0))  # guesses
@@ -257,7 +257,7 @@ def lengths(place: Place, pairs: Pairs, teacher: Teacher) -> Lengths:
     off = basis[:, None] * basis
     off = np.abs(off.sum(axis=2) - np.eye(n)[:, :, None]).max(axis=(0, 1))
     wrong = ~(off < 2.0**-44)  # not orthonormal: take the coordinates themselves
-    basis[:, :, wrong], values[:, wrong] = np.eye(n)[:, :, None], 0
+    basis[:, :, wrong] = np.eye(n)[:, :, None]
     size = np.abs(basis)
     reach = (size * box[:, None]).sum(axis=0) + MARGIN
     defect = np.abs((phi[:, :, None] * basis).sum(axis=1) - values * basis)
@@ -266,8 +266,8 @@ def lengths(place: Place, pairs: Pairs, teacher: Teacher) -> Lengths:
     error = (b_hi - b_lo) / 2 + (change * hi).sum(axis=1) + MARGIN
     aim = (basis * (mid - (phi * middle).sum(axis=1))[:, None]).sum(axis=0)
     slip = (size * error[:, None] + defect * box[:, None]).sum(axis=0) + MARGIN
-    use = values > 2.0**-10
-    safe = np.where(use, values, 1)
+    use = ~wrong & (values > 2.0**-10)
+    safe = np.where(use, values, PI)
     low = np.where(use, np.maximum(-reach, (aim - slip) / safe - MARGIN), -reach)
     high = np.where(use, np.minimum(reach, (aim + slip) / safe + MARGIN), reach)
     none |= (high < low).any(axis=0)

@@ -67,10 +67,10 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
     for _ in range(2):
         normal = (varied * scale) @ varied.transpose(0, 2, 1) + (rest**2 + 1e-12)[:, None, None] * np.eye(size)
         try:
-            guess = np.linalg.solve(normal, aim[:, :, None])[:, :, 0]
+            guess = np.linalg.solve(normal, aim[:, :, None]).reshape(aim.shape)
         except np.linalg.LinAlgError:
             break
-        found = least(teacher, guess.T.reshape(n, d, -1), *_some(place, pairs, norms, todo)) > 0
+        found = least(teacher, guess.T.reshape(n, d, len(todo)), *_some(place, pairs, norms, todo)) > 0
         closed[todo[found]] = True
         again = ~found
         todo, varied, aim, rest, guess = todo[again], varied[again], aim[again], rest[again], guess[again]
