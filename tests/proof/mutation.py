@@ -22,7 +22,8 @@ import earnshaw.proof.trusted as original
 
 FOLDER = Path(original.__file__).parent
 FILES = tuple(sorted(path.name for path in FOLDER.glob("*.py") if path.name != "__main__.py"))
-SECONDS = 20  # a mutant that takes longer over one case is noticed by that
+SECONDS = 20  # a mutant that computes for longer over one case is noticed by that,
+WAIT = 100  # and one that takes longer in all, for it may wait for a file; a busy machine alone is not noticed
 
 COMPARISONS = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -293,23 +294,30 @@ def noticed_by(mutant: Mutant | None, cases: dict[str, Callable[[ModuleType], bo
     def alarm(*_: object) -> None:
         raise TooSlow
 
-    before = signal.signal(signal.SIGALRM, alarm)
+    before = [(number, signal.signal(number, alarm)) for number in (signal.SIGALRM, signal.SIGPROF)]
     flint.ctx.prec = 53
     name = "its import"
     try:
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        _set(WAIT, SECONDS)
         checker = loaded(mutant)
         for name, right in cases.items():
-            signal.setitimer(signal.ITIMER_REAL, SECONDS)
+            _set(WAIT, SECONDS)
             if not right(checker):
                 return name
     except (Exception, TooSlow) as error:
         return f"{name} ({type(error).__name__})"
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        _set(0, 0)
+        for number, handler in before:
+            signal.signal(number, handler)
         flint.ctx.prec = 53
     return None
+
+
+def _set(wait: float, seconds: float) -> None:
+    """Set both clocks, the wall's and the processor's; 0 stops them."""
+    signal.setitimer(signal.ITIMER_REAL, wait)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 Cases = dict[str, Callable[[ModuleType], bool]]
