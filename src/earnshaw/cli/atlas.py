@@ -17,6 +17,7 @@ BUILD_EXAMPLES = (
 )
 SHOW_EXAMPLES = "earnshaw atlas show\nearnshaw atlas show atlas --figure atlas.png\nearnshaw atlas show atlas --json"
 SPECTRUM_EXAMPLES = "earnshaw atlas spectrum -k 20 --family II --family global --figure spectra.png"
+TURNS_EXAMPLES = "earnshaw atlas turns --family II --family A --family B"
 SHOWN = 12  # lines of a family in the table
 FAMILY_HELP = f"A family, and perhaps another: {FAMILY_NAMES}."
 app = typer.Typer(
@@ -140,3 +141,25 @@ def spectrum(
         }
         spectrum_figure(curves, figure)
         note(f"drawn: {figure}")
+
+
+@app.command("turns", cls=Command, epilog=TURNS_EXAMPLES)
+def turns(
+    families: Families,
+    as_json: Annotated[bool, option("One JSON object per family, and nothing else.", "--json")] = False,
+) -> None:
+    """Enclose the real k at which families turn from saddle to minimum, to ten digits, and name the block that turns.
+
+    Gradient and blocks are analytic in k, so that a family is a curve over real k. What is printed is proved in balls.
+    """
+    from dataclasses import asdict
+
+    from earnshaw.proof import turn
+
+    found = [turn(name) for name in families]
+    if as_json:
+        for row in found:
+            json_line(asdict(row))
+        return
+    rows = [[row.family, f"{row.k_ge:.11f}", f"{row.k_le:.11f}", str(row.first), row.block] for row in found]
+    show_table(["family", "a saddle at k =", "a minimum at k =", "first integer", "block that turns"], rows)
