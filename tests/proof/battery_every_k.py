@@ -1,6 +1,7 @@
 """Cases of one theorem for every k: models, scaled formulas against blocks.py, and forgeries."""
 
 import random
+import re
 
 import adversaries_every_k
 import battery_models
@@ -222,7 +223,15 @@ def _cover(checker) -> bool:
     covered, positive = (getattr(part(checker, "every_k"), name) for name in ("covered", "positive"))
     for ends in ([0.0, 0.5], [0.0, 0.25, 0.5], [0.0, 0.625]):
         covered(ends, 4)
-    wrong = ([0.1, 0.5], [0.0, 0.25], [0.0, 0.5, 0.5], [0.0, 0.5, 0.25, 0.5], [0.0, 1.0], [0.0, 0.49999999999999994])
+    wrong = (
+        [0.1, 0.5],
+        [0.0, 0.25],
+        [0.0, 0.5, 0.5],
+        [0.0, 0.5, 0.25, 0.5],
+        [0.0, 1.0],
+        [0.0, 0.5, 1.0],
+        [0.0, 0.49999999999999994],
+    )
     positive(arb_mat([[2, 1], [1, 2]]), "")
     singular = (
         [[1, 1], [1, 1]],
@@ -384,9 +393,30 @@ def _bounds(family) -> Case:
                 (_patched(checker, data, Tail=lambda *_: _Easy(arb(low)), minimum=lambda _, k, moved=moved: at(k, *moved)), reason)
                 for moved, reason in head
             ]  # fmt: skip
-        return all(answer[0] if reason is None else reason in answer[2] for answer, reason in answers)
+        said = [answer[2] for answer, reason in answers if reason is None and answer[0]]
+        refused = all(not answer[0] and reason in answer[2] for answer, reason in answers if reason is not None)
+        return refused and len(said) == 3 and all(_worded(family, document["claims"], text) for text in said)
 
     return right
+
+
+def _worded(family, claims, text) -> bool:
+    """Whether a sentence has the right words, and numbers that are rounded to the safe side."""
+    start = PLANS[family].start
+    neurons, group, value = {"II": ("k", "S_{k-1}", "k F"), "A": ("k", "S_k", "F"), "B": ("k + 1", "S_{k-1}", "k F")}[
+        family
+    ]
+    words = (
+        f"every k: for every k >= {start - 3} and every dimension D >= k the teacher of k orthonormal neurons has a strict "
+        f"spurious local minimum with n = {neurons} neurons, of family {family}, fixed by {group}: smallest eigenvalue of the Hessian >= "
+        f"(.*) for k < {start}, and >= (.*) for k >= {start}; (.*) <= {value} <= (.*)"
+    )
+    found = re.fullmatch(words.replace("{k-1}", r"\{k-1\}").replace("k + 1", r"k \+ 1"), text)
+    if found is None:
+        return False
+    numbers = [float.fromhex(claims[name]) for name in ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le")]
+    signs = (1, 1, 1, -1)
+    return all(0 <= sign * (x - float(y)) < 1e-5 * x for x, y, sign in zip(numbers, found.groups(), signs, strict=True))
 
 
 def _reach(checker) -> bool:

@@ -153,6 +153,7 @@ def turns(
     Gradient and blocks are analytic in k, so that a family is a curve over real k. What is printed is proved in balls.
     """
     from dataclasses import asdict
+    from math import ceil, floor
 
     from earnshaw.proof import turn
 
@@ -161,5 +162,15 @@ def turns(
         for row in found:
             json_line(asdict(row))
         return
-    rows = [[row.family, f"{row.k_ge:.11f}", f"{row.k_le:.11f}", str(row.first), row.block] for row in found]
-    show_table(["family", "a saddle at k =", "a minimum at k =", "first integer", "block that turns"], rows)
+    unit = 1e-11
+    rows = [
+        [
+            row.family,
+            f"{floor(row.k_ge / unit) * unit:.11f}",
+            f"{ceil(row.k_le / unit) * unit:.11f}",
+            str(row.first),
+            row.block,
+        ]
+        for row in found
+    ]
+    show_table(["family", "k >=", "k <=", "minimum from", "block that turns"], rows)
