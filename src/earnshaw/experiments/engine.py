@@ -22,7 +22,7 @@ from types import FrameType
 from earnshaw.errors import InputError
 from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, write_json
+from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 Span = tuple[float, float]
@@ -129,6 +129,7 @@ class _Run:
         if len(kept) == len(parts):
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
+                self._put_beside(kept)
                 return
             self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
         for piece in pieces:
@@ -176,11 +177,20 @@ class _Run:
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
+            self._put_beside(finished.files)
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
+
+    def _put_beside(self, files: Mapping[str, Arrays]) -> None:
+        """Write what stands beside a setting's results and is missing or another."""
+        assert self.folder is not None
+        for file, content in self.work.beside(files[""]).items() if "" in files else ():
+            path = self.folder.path / file
+            if not path.is_file() or path.read_bytes() != content:
+                write_bytes(path, content)
 
 
 @contextmanager

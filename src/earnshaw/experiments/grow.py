@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,7 +15,7 @@ from earnshaw.descent import Outcome, Units
 from earnshaw.descent.sliding import slide
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.growing import mirrored, parted
 from earnshaw.numerics import TOLERANCES
@@ -23,7 +23,7 @@ from earnshaw.problems import TwoLayer
 from earnshaw.proof import Proof, Splitting, prove, splitting
 from earnshaw.proof.splitting import split_block
 from earnshaw.records import pack, unpack
-from earnshaw.store import Arrays, write_bytes
+from earnshaw.store import Arrays
 from earnshaw.symmetry import align, label
 
 SHARES, SIZE, MIRROR = (
@@ -162,14 +162,6 @@ class Growing(Work):
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
         """Return the certificates."""
         return unpack(Ladder, arrays).files()
-
-    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return the ladder, with the SHA-256 of each certificate in the record."""
-        import hashlib
-
-        done, files = super().finish(name, pieces), self.beside(pieces[0])
-        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
-        return replace(done, record=done.record | {"certificates": seals})
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Climb; each rung is a stage that the context keeps. Two rungs without a minimum end it."""
@@ -337,8 +329,4 @@ def grow(
         raise InputError(
             f"the sources have shape {given.shape}; this problem needs (..., {problem.students}, {problem.dimension})"
         )
-    ladder = unpack(Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress)["growth"].arrays)
-    if out is not None:
-        for name, content in ladder.files().items():
-            write_bytes(Path(out) / name, content)
-    return ladder
+    return unpack(Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress)["growth"].arrays)

@@ -6,6 +6,7 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 
 from __future__ import annotations
 
+import hashlib
 import math
 import warnings
 from collections.abc import Callable, Mapping
@@ -130,8 +131,11 @@ class Work:
         raise NotImplementedError
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return a setting's results from those of its pieces."""
-        return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
+        """Return a setting's results from those of its pieces, with the SHA-256 of each certificate beside them in the record."""
+        files = self.beside(pieces[0])
+        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
+        record = unpack(self.result, pieces[0]).to_json()
+        return Finished(record | ({"certificates": seals} if files else {}), {"": pieces[0]})
 
     def results(self, name: str) -> tuple[str, ...]:
         """Return which result files a setting has: by part, as :meth:`finish` returns them."""
@@ -145,7 +149,7 @@ class Work:
 
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
-        """Return the files that stand beside a setting's results, made from them alone, by their paths in the folder."""
+        """Return the files that the engine puts beside a setting's results, made from them alone, by their paths in the folder."""
         return {}
 
     @classmethod
