@@ -176,14 +176,14 @@ def survey(
     from earnshaw.plots.atlas import map_figure
 
     places = [(k, n) for k in teacher_sizes(teachers) for n in student_sizes(students, k)]
-    picture, drawn = figure or out_folder / "map", monotonic()
+    picture, due = figure or out_folder / "map", monotonic() + REDRAWN
 
     def fill(share: float, what: str) -> None:
-        nonlocal drawn
+        nonlocal due
         progress(share, what)
-        if what and monotonic() - drawn > REDRAWN:
+        if what and (begun := monotonic()) > due:
             map_figure(load(out_folder), picture)
-            drawn = monotonic()
+            due = monotonic() + max(REDRAWN, 20 * (monotonic() - begun))  # looking takes the time, not drawing
 
     with progress_bar("map", out_folder) as progress:
         found = atlas_map(places, out_folder, workers, fill)

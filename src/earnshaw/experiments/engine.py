@@ -62,6 +62,7 @@ class _Run:
         self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
+        self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.total = self.left = 0.0
         self.lock = threading.Lock()
@@ -132,6 +133,7 @@ class _Run:
                 self._put_beside(kept)
                 return
             self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+            self.stages[name] = self.work.stages(kept) if count < self.runs[name] else []
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -144,11 +146,13 @@ class _Run:
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
-            part = f"-stage{stage:04d}"
-            found = self.folder.get(piece.setting, piece.low, piece.high, part)
+            if stage < len(before := self.stages.get(piece.setting, [])):
+                return before[stage]
+            part, place = f"-stage{stage:04d}", (piece.setting, piece.low, piece.low)  # whatever the number of runs
+            found = self.folder.get(*place, part)
             if found is None:
                 found = compute()
-                self.folder.put(piece.setting, piece.low, piece.high, found, part)
+                self.folder.put(*place, found, part)
             return found
 
         begin, before = time.perf_counter(), len(compilations())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
 from earnshaw.proof import Proof, Splitting, prove, splitting
 from earnshaw.proof.splitting import split_block
-from earnshaw.records import pack, unpack
+from earnshaw.records import decode, fields_of, pack, unpack
 from earnshaw.store import Arrays
 from earnshaw.symmetry import align, label
 
@@ -134,7 +134,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Growing(Work):
-    """A ladder from some minima of one problem: one piece, whose stages are the rungs."""
+    """A ladder from some minima of one problem: one piece, whose stages are the rungs.
+
+    How many neurons are added is the number of runs of its one setting: a ladder can be made longer.
+    """
 
     kind: ClassVar[str] = "growth"
     result: ClassVar[type] = Ladder
@@ -157,6 +160,25 @@ class Growing(Work):
                 f"{self.neurons} more neurons and a beam of {self.beam} were asked for; use 1 or more of both"
             )
         object.__setattr__(self, "sources", sources)
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """Everything but how long the ladder is to be."""
+        return {name: value for name, value in fields_of(self).items() if name != "neurons"}
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """The one setting, with the neurons to be added as runs."""
+        return {self.kind: {"identity": {}, "runs": self.neurons, "plan": {}}}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild the work from its manifest."""
+        return decode(cls, common, neurons=parts[cls.kind]["runs"])
+
+    def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
+        """Return the rungs of a shorter ladder."""
+        return [pack(rung) for rung in unpack(Ladder, files[""]).rungs]
 
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
@@ -318,7 +340,7 @@ def grow(
     problem : a ReLU network with output weights 1 and n >= k.
     sources : minima (n, d), or several (count, n, d), to begin from; with none, and n = k, the teacher's rows flipped.
     neurons, beam : how many neurons to add, one a rung; how many minima of a rung, the most stable, go on.
-    out : a folder that keeps every rung as it is finished; the same call goes on from there.
+    out : a folder that keeps every rung as it is finished; the same call goes on from there, and so does one with more neurons.
 
     From the minima of a rung come candidates for the next: a neuron of each kind *split* along the directions in which that
     opens a way down, in several shares; *mirrored* (w becomes (1 - t) w and -t w); two kinds at once; any number of one kind.

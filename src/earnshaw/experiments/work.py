@@ -147,6 +147,10 @@ class Work:
             return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
 
+    def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
+        """Return the first stages of a setting's only piece out of results with fewer runs, for :attr:`Context.keep`."""
+        return []
+
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
         """Return the files that the engine puts beside a setting's results, made from them alone, by their paths in the folder."""
