@@ -109,9 +109,9 @@ def draw_cells(axes: Axes, found: AtlasMap) -> None:
             axes.add_patch(Rectangle(corner, side, side, facecolor=colour, edgecolor="none"))
         axes.plot([], [], "s", color=colour, markersize=9, label=f"{status.value}: {len(some)}")
     for cell in found if np.ptp(k) <= WITH_NAMES else ():
-        name = cell.family or ""
-        size = 7.0 if len(name) < 5 else 5.0
-        axes.text(cell.k, cell.n - cell.k, name, ha="center", va="center", fontsize=size, color="white")
+        if cell.family is not None:
+            look = {"ha": "center", "va": "center", "fontsize": 7 if len(cell.family) < 5 else 5, "color": "white"}
+            axes.text(cell.k, cell.n - cell.k, cell.family, **look).set_in_layout(False)
     for ticks, ends in ((axes.set_xticks, k), (axes.set_yticks, more)):
         ticks(range(ends.min(), ends.max() + 1, 1 + int(np.ptp(ends)) // 40))
     axes.set(xlim=(k.min() - 0.8, k.max() + 0.8), ylim=(more.min() - 0.8, more.max() + 0.8))
