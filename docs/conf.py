@@ -87,6 +87,7 @@ SIDEBAR = {
         "Reproduce <reproduce>",
         "Errata <errata>",
         "performance",
+        "Many machines <cluster>",
         "architecture",
         "glossary",
         "coming",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         grow,
         load,
         load_atlas,
+        merge,
         run_plan,
         sweep,
         work_of,
@@ -72,7 +73,7 @@ _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
     "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas dynamics families families_met "
-    "family_spectrum fit grow load load_atlas repair run_plan sweep verify work_of",
+    "family_spectrum fit grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",

@@ -81,7 +81,7 @@ def test_another_computation_is_refused_by_what_differs(tmp_path):
 def test_differences_are_named_in_words():
     assert difference({"a": [1, 2]}, {"a": [1, 2]}) is None
     assert difference({"step": (0.1).hex()}, {"step": (0.2).hex()}) == "step is 0.1 there, and 0.2 was asked for"
-    assert difference({"a": {"b": 1}}, {}) == "a is {'b': 1} there, and None was asked for"
+    assert difference({"a": {"b": 1}}, {}) == "a is {'b': 1} there, and nothing was asked for"
     assert "another value" in str(difference({"x": "y", "v": list(range(99))}, {"x": "y", "v": [1]}))
 
 

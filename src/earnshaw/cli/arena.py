@@ -42,6 +42,7 @@ def arena(
     folder: Annotated[Path, RESULTS("Where everything goes.", "--out", metavar="DIR")] = Path("runs/arena"),
     as_json: Annotated[bool, RESULTS("One JSON object per optimiser and (k, n), and nothing else.", "--json")] = False,
     workers: Annotated[int | None, RESULTS("Worker threads (default: one a core).")] = None,
+    part: settings.PartName = None,
 ) -> None:
     """Let optimisers compete: the same starts for all, who reaches the global minimum, at what cost, and what traps whom.
 
@@ -56,11 +57,12 @@ def arena(
         raise InputError(f"--optimizers {optimizers!r} names none; give for example --optimizers gd:0.1,adam:0.01")
     if len(set(names)) < len(names):
         raise InputError("the arena needs optimisers with different names; two of those given have the same")
-    with progress_bar("arena", folder) as progress:
+    place, share = settings.part_folder(folder, part)
+    with progress_bar("arena", place) as progress:
         results = run_arena(
             problems,
             {name: settings.named_optimizer(name) for name in names},
-            folder,
+            place,
             runs=runs,
             seed=seed,
             start=settings.named_start(start),
@@ -68,7 +70,12 @@ def arena(
             prove=prove,
             workers=workers,
             progress=progress,
+            part=share,
         )
+    if share is not None:
+        if not as_json:
+            settings.say_part(place, folder, share)
+        return
     drawn = [result for result in results if result.problem.is_realisable]
     if drawn:
         _draw(drawn, names, f"{activation} students, {runs} common starts", folder / "arena")

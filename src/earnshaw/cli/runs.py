@@ -25,6 +25,11 @@ REPORT_EXAMPLES = (
     "earnshaw report runs/mine        # then open runs/mine/report.html",
 )
 EXPORT_EXAMPLES = "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet"
+MERGE_EXAMPLES = (
+    "earnshaw sweep -k 6..8 --part 1/2 --out runs/mine\nearnshaw sweep -k 6..8 --part 2/2 --out runs/mine\n"
+    "earnshaw runs merge runs/mine-part*of2 --out runs/mine"
+)
+FUNCTIONS_HELP = "Load a function of your own that the folders name, which runs its code."
 FAMILIES_EXAMPLES = "earnshaw runs families runs/mine\nearnshaw runs families runs/* --json"
 CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
 PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
@@ -33,7 +38,7 @@ FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the ex
 FILE_HELP = "Where to write (default, CSV only: standard output)."
 app = typer.Typer(
     no_args_is_help=True,
-    help="List, show, export, verify and repair the folders that sweeps wrote.",
+    help="List, show, export, verify, repair and merge the folders that sweeps wrote.",
     epilog="earnshaw runs list\nearnshaw runs show runs/mine\nearnshaw runs export runs/mine > runs.csv\n"
     "earnshaw runs verify runs/*",
 )
@@ -221,6 +226,26 @@ def repair_run(
     if left:
         fail("\n".join(left))
     say(f"{folder}: everything is there and as it was written")
+
+
+@app.command("merge", cls=Command, epilog=MERGE_EXAMPLES)
+def merge_runs(
+    folders: Annotated[list[Path], argument("DIR", "The folders of the parts.")],
+    out_folder: Annotated[Path, option("Where the whole goes.", "--out", metavar="DIR")],
+    workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
+    functions: Annotated[bool, option(FUNCTIONS_HELP, "--functions")] = False,
+) -> None:
+    """Join the folders of all parts of a computation (--part i/N) into one, with the files of an undivided run.
+
+    All pieces are checked first. If folders are of different computations, a file is damaged or pieces are missing, one
+    sentence says so, and nothing is written.
+    """
+    from earnshaw.experiments import merge
+
+    with progress_bar("merge", out_folder) as progress:
+        done = merge(folders, out_folder, workers, progress, functions)
+    runs = sum(result.record["runs"] for result in done.values())
+    say(f"{out_folder}: {len(done)} settings with {runs} runs, from {len(folders)} folders")
 
 
 @app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)

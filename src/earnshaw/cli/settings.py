@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
+from earnshaw.cli.console import say
 from earnshaw.cli.helping import begins, options
 from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
     from earnshaw.descent import Descent
+    from earnshaw.experiments.parts import Part
     from earnshaw.problems import Problem
     from earnshaw.starts import Start
 
@@ -21,6 +23,8 @@ Found = TypeVar("Found")
 # The groups of options in the help.
 PROBLEM, RUNS, CONV = options("The problem"), options("The runs"), options("With --network conv")
 RESULTS = options("Proofs, results, speed")
+
+PART_HELP = "Compute the i-th of N shares, into DIR-partiofN; earnshaw runs merge joins them."
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
 ACTIVATIONS = (
@@ -61,6 +65,7 @@ TeacherFile = Annotated[Path | None, PROBLEM(TEACHER_HELP, metavar="FILE.npy")]
 ActivationName = Annotated[str, PROBLEM(ACTIVATION_HELP, metavar="NAME", autocompletion=begins(ACTIVATIONS))]
 Outputs = Annotated[OutputWeights, PROBLEM("Whether the student's output weights are 1, or learned too.")]
 StartName = Annotated[str | None, RUNS(START_HELP, metavar="NAME", autocompletion=begins(STARTS))]
+PartName = Annotated[str | None, RESULTS(PART_HELP, "--part", metavar="i/N")]
 Seed = Annotated[int, RUNS("Root of all random numbers.")]
 
 
@@ -192,6 +197,20 @@ def named_start(given: str | None) -> Start | None:
     from earnshaw.starts import start
 
     return None if given is None else _named(start, given, STARTS)
+
+
+def part_folder(folder: Path, part: str | None) -> tuple[Path, Part | None]:
+    """Return the part that ``--part`` means, and its own folder beside that of the whole."""
+    from earnshaw.experiments.parts import Part
+
+    chosen = None if part is None else Part.of(part)
+    return (folder if chosen is None else folder.with_name(f"{folder.name}-{chosen.label}")), chosen
+
+
+def say_part(folder: Path, whole: Path, part: Part) -> None:
+    """Say where a part is, and how all parts become one."""
+    given = folder.with_name(f"{whole.name}-part*of{part.count}")
+    say(f"\npart {part} is in {folder}; when all are there: earnshaw runs merge {given} --out {whole}")
 
 
 def _named(find: Callable[[str], Found], given: str, choices: tuple[str, ...]) -> Found:

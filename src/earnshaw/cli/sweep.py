@@ -63,6 +63,7 @@ def sweep(
     as_json: Annotated[bool, RESULTS("One JSON object per (k, n), and nothing else.", "--json")] = False,
     workers: Annotated[int | None, RESULTS(WORKERS_HELP)] = None,
     batch: Annotated[int | None, RESULTS("Runs computed together (default: what suits the device).")] = None,
+    part: settings.PartName = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
 
@@ -84,6 +85,11 @@ def sweep(
         problems = settings.two_layers(k, n, teacher, grid, d, activation, output_weights)
     if prove:
         require_provable(problems[0])
+    if prove and part is not None:
+        raise InputError(
+            f"--prove was asked for part {part} of the runs; merge the parts first, then give the same command with --prove "
+            "and the merged folder as --out"
+        )
     if batch is not None and batch < 1:
         raise InputError(f"--batch {batch} was given; use a whole number from 1")
     plan = Plan.of(
@@ -95,9 +101,10 @@ def sweep(
         start=settings.named_start(start),
         stopping=Stopping(rule=stop, max_steps=max_steps, trace=trace),  # type: ignore[arg-type]
     )
-    folder = out_folder or Path("runs") / plan.hash[:16]
+    whole = out_folder or Path("runs") / plan.hash[:16]
+    folder, share = settings.part_folder(whole, part)
     with progress_bar("sweep", folder) as progress:
-        results = run_plan(plan, folder, workers, progress)
+        results = run_plan(plan, folder, workers, progress, part=share)
     proofs = None
     if prove:
         with progress_bar("prove") as progress:
@@ -106,10 +113,14 @@ def sweep(
         for index, result in enumerate(results):
             json_line(result.to_json() | (proofs[index].to_json() if proofs else {}))
     else:
-        show(results)
+        if results:
+            show(results)
         for result, proved in zip(results, proofs or [], strict=False):
             show_proofs(result, proved)
-        say(f"\nresults in {folder}")
+        if share is None:
+            say(f"\nresults in {folder}")
+        else:
+            settings.say_part(folder, whole, share)
     code = FINE
     for result in results:
         code = _warn(result, max_steps) or code

@@ -9,6 +9,7 @@ from earnshaw.experiments.engine import Interrupted, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.grow import Growing, Grown, Ladder, Rung, grow
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
+from earnshaw.experiments.merging import merge
 from earnshaw.experiments.met import MetFamily, families_met
 from earnshaw.experiments.plan import Plan, Setting
 from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targets, targets
@@ -19,7 +20,7 @@ from earnshaw.experiments.survey import AtlasMap, Cell, Status, atlas_map
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep, sweep_in
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
-__all__ = ["Interrupted", "Work", "finished_records", "load", "repair", "run", "verify", "work_of"]
+__all__ = ["Interrupted", "Work", "finished_records", "load", "merge", "repair", "run", "verify", "work_of"]
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
 __all__ += ["MetFamily", "families_met", "sweep_in"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome, Stopping
+from earnshaw.experiments.engine import How
 from earnshaw.experiments.plan import Plan, labelled
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import MINIMA, families
@@ -98,15 +99,20 @@ def run_arena(
     prove: bool = True,
     workers: int | None = None,
     progress: Progress = quiet,
+    **how: Unpack[How],
 ) -> list[Arena]:
     """Run every optimiser, by name, from the same starts on every problem, and compare what became of each run.
 
     It is one sweep of all problems with all optimisers, so that its folder is that of a sweep: an interrupted arena
     resumes, and optimisers, problems or runs can be added later. Families of minima are proved where proofs exist.
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`; of a part of the runs (``part``) nothing is compared, and
+    the list is empty.
     """
     stopping = Stopping(max_steps=max_steps)
     plan = Plan.of(problems, runs=runs, descent=descents, seed=seed, start=start, stopping=stopping)
-    swept = {result.name: result for result in run_plan(plan, out, workers, progress)}
+    swept = {result.name: result for result in run_plan(plan, out, workers, progress, **how)}
+    if how.get("part") is not None:
+        return []
     labels = dict(zip(descents, labelled(descents), strict=True))
     results = []
     for problem in problems:

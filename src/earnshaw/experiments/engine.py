@@ -18,8 +18,10 @@ from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
+from typing import TypedDict
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.parts import Part
 from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
@@ -28,19 +30,36 @@ from earnshaw.threads import cores, one_blas_thread
 Span = tuple[float, float]
 
 
+class How(TypedDict, total=False):
+    """The keywords of :func:`run` that say how the work is done, and change no result."""
+
+    part: str | Part | None
+
+
 class Interrupted(Exception):
     """The work was stopped; a folder can be resumed."""
 
 
 def run(
-    work: Work, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
+    work: Work,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Progress = quiet,
+    *,
+    part: str | Part | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes. Settings and
     runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
     for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
+
+    ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
+    that are whole there; :func:`earnshaw.merge` joins the folders.
     """
+    chosen = None if part is None else Part.of(part)
+    if chosen is not None and out is None:
+        raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
     if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
@@ -49,14 +68,16 @@ def run(
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress).run()
+        return _Run(work, folder, workers, progress, chosen).run()
 
 
 class _Run:
     """One call of :func:`run`."""
 
-    def __init__(self, work: Work, folder: RunFolder | None, workers: int, progress: Progress) -> None:
-        self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
+    def __init__(
+        self, work: Work, folder: RunFolder | None, workers: int, progress: Progress, part: Part | None = None
+    ) -> None:
+        self.work, self.folder, self.workers, self.progress, self.part = work, folder, workers, progress, part
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -70,22 +91,28 @@ class _Run:
     def run(self) -> dict[str, Done]:
         """Compute what is missing and finish every setting."""
         self.pieces = {name: self.work.pieces(name) for name in self.runs}
-        self.total = sum(piece.weight for some in self.pieces.values() for piece in some) or 1.0
+        every = [piece for some in self.pieces.values() for piece in some]
+        mine = set(every if self.part is None else self.part.share(every))
+        self.total = sum(piece.weight for piece in mine) or 1.0
         for name, some in self.pieces.items():
             self._look(name, some)
         unfinished = {name: some for name, some in self.pieces.items() if name not in self.results}
         missing = {name: [piece for piece in some if piece not in self.stored] for name, some in unfinished.items()}
-        self.left = sum(piece.weight for some in missing.values() for piece in some)
+        wanted = {name: [piece for piece in some if piece in mine] for name, some in missing.items()}
+        self.left = sum(piece.weight for some in wanted.values() for piece in some)
         self.progress(1 - self.left / self.total, "")
         self.waiting = {name: len(some) for name, some in missing.items()}
         for name, count in self.waiting.items():
             if not count:
                 self._finish(name)
-        self._compute_all(in_turn(missing, self.workers))
+        self._compute_all(in_turn(wanted, self.workers))
+        if self.folder is not None and any(wanted.values()):
+            self.times.write(self.folder)
         if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
             (self.folder.path / RECORD).unlink(missing_ok=True)  # nobody knows any more how these results were computed
-        files = {name: self.folder.path / name if self.folder else self.results[name].files for name in self.runs}
-        return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in self.runs}
+        whole = [name for name in self.runs if name in self.results]
+        files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
+        return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
         """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
@@ -146,8 +173,8 @@ class _Run:
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
-            if stage < len(before := self.stages.get(piece.setting, [])):
-                return before[stage]
+            if stage < len(known := self.stages.get(piece.setting, [])):
+                return known[stage]
             part, place = f"-stage{stage:04d}", (piece.setting, piece.low, piece.low)  # whatever the number of runs
             found = self.folder.get(*place, part)
             if found is None:

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from earnshaw.descent import Stop, Stopping, Trace
 from earnshaw.descent import optimizer as named_optimizer
 from earnshaw.errors import DamageWarning, InputError, need
-from earnshaw.experiments.engine import run
+from earnshaw.experiments.engine import How, run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
@@ -206,10 +206,17 @@ def sweep_in(folder: Path) -> Sweep:
 
 
 def run_plan(
-    plan: Plan, out: str | Path | None = None, workers: int | None = None, progress: Progress = quiet
+    plan: Plan,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    progress: Progress = quiet,
+    **how: Unpack[How],
 ) -> list[SweepResult]:
-    """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order."""
-    return _results(run(plan, out, workers, progress).values(), functions=True)
+    """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
+
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``.
+    """
+    return _results(run(plan, out, workers, progress, **how).values(), functions=True)
 
 
 def sweep(

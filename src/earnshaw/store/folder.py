@@ -206,6 +206,10 @@ class RunFolder:
             gone = f"{self.path} was removed or emptied while the work was going on"
             raise InputError(f"{gone}; nothing more is written there: run the same command again")
 
+    def has(self, name: str, low: int) -> bool:
+        """Say whether there is a file of a piece, whole or not."""
+        return self._place(name, low, "piece").exists()
+
     def begun(self, name: str) -> bool:
         """Say whether there are results of a setting, whole or not."""
         return any((self.path / f"{name}{ending}").exists() for ending in (".json", ".npz"))
@@ -309,18 +313,22 @@ def _digest(record: Any) -> str | None:
         return None
 
 
-def difference(there: Any, asked: Any, where: str = "") -> str | None:
-    """Return the first place where two records differ, in words; None when they are equal."""
+def difference(
+    there: Any, asked: Any, where: str = "", words: str = "{where} is {0} there, and {1} was asked for"
+) -> str | None:
+    """Return the first place where two records differ, in ``words``; None when they are equal."""
     if isinstance(there, Mapping) and isinstance(asked, Mapping):
         inside = (
-            difference(there.get(key), asked.get(key), f"{where}.{key}" if where else str(key))
+            difference(there.get(key), asked.get(key), f"{where}.{key}" if where else str(key), words)
             for key in sorted({*there, *asked})
         )
         return next(filter(None, inside), None)
-    return None if there == asked else f"{where} is {_short(there)} there, and {_short(asked)} was asked for"
+    return None if there == asked else words.format(_short(there), _short(asked), where=where)
 
 
 def _short(value: Any) -> str:
+    if value is None:
+        return "nothing"
     if not isinstance(value, str):
         return str(value) if len(str(value)) <= 40 else "another value"
     try:
