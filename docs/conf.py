@@ -74,6 +74,7 @@ SIDEBAR = {
         "Symmetry <symmetry>",
         "Every k <every-k>",
         "Families <families>",
+        "Follow <follow>",
         "More neurons <over-parameterised>",
         "Convolutional network <convnet>",
         "Logistic regression <logistic>",

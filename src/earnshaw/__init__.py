@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         families_met,
         family_spectrum,
         fit,
+        follow,
         grow,
         load,
         load_atlas,
@@ -73,7 +74,7 @@ _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
     "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas dynamics families families_met "
-    "family_spectrum fit grow load load_atlas merge repair run_plan sweep verify work_of",
+    "family_spectrum fit follow grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",

@@ -19,6 +19,7 @@ from earnshaw.experiments import (
     atlas_map,
     dynamics,
     fit,
+    follow,
     grow,
     load,
     measure,
@@ -34,7 +35,7 @@ from earnshaw.store import RunFolder, write_json
 pytestmark = pytest.mark.slow  # the folders take half a minute
 TWO = TwoLayer(np.eye(2))
 SWEEPS = ("two-layer", "proved", "conv", "erf", "arena")
-OTHERS = ("fit", "dynamics", "deep", "data-sets", "growth", "map")
+OTHERS = ("fit", "dynamics", "deep", "data-sets", "growth", "map", "follow")
 NONE = ("old", "empty", "file")
 KINDS = (*SWEEPS, *OTHERS, "unfinished", *NONE)
 
@@ -69,6 +70,9 @@ def place(tmp_path_factory):
     )
     grow(TwoLayer([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), neurons=1, out=root / "growth")
     atlas_map([(6, 6)], root / "map", workers=1)
+    follow(
+        load(root / "two-layer")[0].families[0], np.diag([1.1, 1, 1, 1, 1, 1]), steps=1, copies=1, out=root / "follow"
+    )
     plan = Plan.of(TWO, runs=10)
     with RunFolder(root / "unfinished", plan.kind, plan.common, plan.parts):
         pass
@@ -86,7 +90,7 @@ def expected(command, kind):
     if command in ("check", "explain"):
         if kind == "file":
             return 1 if command == "check" else 2  # a file that proves nothing is a failed claim
-        return 0 if kind in ("proved", "fit", "growth", "map") else 2
+        return 0 if kind in ("proved", "fit", "growth", "map", "follow") else 2
     if kind in NONE:
         return 2
     if command == "draw":  # of a sweep that has families, and of certificates
@@ -145,6 +149,7 @@ def test_the_list_names_every_folder_and_what_is_none(place):
     assert set(found) == {*SWEEPS, *OTHERS, "unfinished"}
     assert {name: found[name]["kind"] for name in OTHERS} == {
         "fit": "fit", "dynamics": "trajectory", "deep": "deep", "data-sets": "data-sets", "growth": "growth", "map": "map",
+        "follow": "follow",
     }  # fmt: skip
     assert all(found[name]["kind"] == "sweep" for name in (*SWEEPS, "unfinished"))
     assert found["unfinished"]["finished"] == 0

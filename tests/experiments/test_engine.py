@@ -472,7 +472,7 @@ def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
         for read in (load, work_of):
             with pytest.raises(
                 InputError,
-                match="work of the kind 'squares'; this version knows data-sets, deep, fit, growth, map, sweep",
+                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, map, sweep",
             ):
                 read(tmp_path / "run")
     finally:

@@ -9,7 +9,8 @@ from PIL import Image
 
 import earnshaw as es
 from earnshaw.descent import Outcome, Trace
-from earnshaw.experiments import Runs
+from earnshaw.descent.newton.continuation import Fate
+from earnshaw.experiments import Followed, Runs, Station, Trail
 from earnshaw.experiments.views import Place, Spectrum, place_of, slice_of
 from earnshaw.plots.style import GLOBAL, SPURIOUS, common_style
 from earnshaw.proof.certificate import shipped_certificate
@@ -258,3 +259,26 @@ def test_a_picture_of_a_point_has_its_panels_in_three_formats(certificate, tmp_p
     assert files[2].read_bytes().startswith(b"%PDF")
     with pytest.raises(es.InputError, match="'gif' was asked for; use png, svg, pdf"):
         es.plot.draw(certificate, tmp_path / "other", kinds=("gif",))
+
+
+def test_trails_are_drawn_with_their_ends_and_stations():
+    t = np.array([0.0, 0.2, 0.25])
+    station = dict(weights=np.eye(2), lambda_ge=None, objective_ge=None, reason=None, certificates={})
+    stations = tuple(
+        Station(t=x, value=0.1, least=y, proved=p, **station) for x, y, p in ((0.0, 0.3, True), (0.2, 0.1, False))
+    )
+    common = dict(source=0, family="II (S_1)", copies=2, end=np.eye(2), stations=stations, beyond_value=None)
+    ended = Trail(copy=1, t=t, value=t, least=0.3 - t, fate=Fate.FOLD, beyond="GLOBAL", **common)
+    stays = Trail(
+        copy=2, t=np.array([0.0, 1.0]), value=np.ones(2), least=np.ones(2), fate=Fate.ARRIVES, beyond=None, **common
+    )
+    axes = es.plot.follow(Followed(np.eye(2), 2 * np.eye(2), (ended, stays)), Figure().add_subplot())
+    curves = [line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) > 1]
+    assert np.array_equal(curves[0].get_xdata(), t)
+    assert np.allclose(curves[0].get_ydata(), 0.3 - t)
+    (cross,) = (line for line in axes.lines if line.get_marker() == "X")
+    assert tuple(cross.get_xydata()[0]) == pytest.approx((0.25, 0.05))
+    hollow = [line for line in axes.lines if line.get_marker() == "o" and line.get_markerfacecolor() == "white"]
+    assert [tuple(line.get_xydata()[0]) for line in hollow] == [(0.2, 0.1)] * 2
+    assert [text.get_text() for text in axes.texts] == ["0.2500"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["II (S_1)"]

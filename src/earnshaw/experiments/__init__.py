@@ -7,6 +7,7 @@ from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
 from earnshaw.experiments.engine import Interrupted, run
 from earnshaw.experiments.fit import Fit, Fitting, fit
+from earnshaw.experiments.follow import Followed, Following, Station, Trail, follow
 from earnshaw.experiments.grow import Growing, Grown, Ladder, Rung, grow
 from earnshaw.experiments.logistic import DataSets, Measurement, measure
 from earnshaw.experiments.merging import merge
@@ -30,3 +31,4 @@ __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
 __all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
 __all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]
 __all__ += ["Growing", "Grown", "Ladder", "Rung", "grow"]
+__all__ += ["Followed", "Following", "Station", "Trail", "follow"]

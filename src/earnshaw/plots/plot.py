@@ -20,11 +20,12 @@ from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, si
 from earnshaw.plots.scenes import split_panels
 from earnshaw.plots.style import KINDS, canvas, on
 from earnshaw.plots.sweeps import draw_histogram, draw_paths, draw_values, fates_of, floor_of
+from earnshaw.plots.trails import draw_trails
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from earnshaw.experiments import Runs, SweepResult, Target
+    from earnshaw.experiments import Followed, Runs, SweepResult, Target
     from earnshaw.experiments.views import Place
     from earnshaw.proof import Certificate, Proof
     from earnshaw.symmetry import Family
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     Point = Family | Proof | Certificate | Target | Place
 
 WRITTEN_IN_A_CARD = 7  # columns of a matrix up to which numbers have room in a narrow one
-__all__ = ["compare", "draw", "histogram", "slice", "spectrum", "split", "trace", "weights"]
+__all__ = ["compare", "draw", "follow", "histogram", "slice", "spectrum", "split", "trace", "weights"]
 
 
 def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
@@ -178,6 +179,18 @@ def compare(
         words = " and ".join("unknown" if share is None else f"{share:.1f}%" for share in shares)
         tested = "" if z is None else f", z = {signed(z, 2)}"
         axes.set_title(f"Where runs end; spurious {words}{tested}", loc="left", fontsize=10)
+    return axes
+
+
+def follow(followed: Followed, ax: Axes | None = None) -> Axes:
+    """Draw the smallest eigenvalue of minima that were followed to another teacher, over t.
+
+    A cross is where one ends on the way; dots are stations, filled where a minimum is proved.
+    """
+    with on(ax) as axes:
+        draw_trails(axes, followed)
+        axes.set_title(f"Minima on the way to another teacher: {followed._line()}", loc="left", fontsize=10)
+        axes.legend(fontsize=9)
     return axes
 
 

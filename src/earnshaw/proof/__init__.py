@@ -5,7 +5,8 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
-from earnshaw.proof.absence import Absence, AbsenceMap, Leaves, absence, absence_map, leaves
+from earnshaw.proof.absence import Absence, AbsenceMap, absence, absence_map
+from earnshaw.proof.absence_leaves import Leaves, SphereLeaves, leaves, sphere_leaves, sphere_views
 from earnshaw.proof.blocks import prove_families, prove_family, prove_pattern
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.claims import (
@@ -31,5 +32,6 @@ __all__ += ["prove_families", "prove_family", "prove_many", "prove_pairs", "prov
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "EveryKClaim"]
 __all__ += ["MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
-__all__ += ["Absence", "AbsenceMap", "Leaves", "absence", "absence_map", "leaves"]
+__all__ += ["Absence", "AbsenceMap", "Leaves", "SphereLeaves", "absence", "absence_map", "leaves"]
+__all__ += ["sphere_leaves", "sphere_views"]
 __all__ += ["Splitting", "splitting", "splitting_table"]

@@ -1,0 +1,143 @@
+"""What a walk over cells must get right as a whole: frames of teachers, what is left open, and the same numbers as ever."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from cases import part
+from truth_absence import SETTINGS, around, images, inside, known_of, teacher_of
+
+import earnshaw.proof.trusted as original
+
+
+def frames(checker) -> bool:
+    """Rows of any dimension become rows of the same products, scaled; dependent ones are refused."""
+    absence = part(checker, "absence")
+    rng = np.random.default_rng(14)
+    for k, d, scale in ((2, 2, 1.0), (2, 5, 3.0), (3, 3, 0.01), (3, 7, 1e6), (4, 2, 1.0), (4, 3, 0.2)):
+        rows = rng.normal(size=(k, d)) * scale
+        frame = absence.framed(rows.tolist(), 0.25)
+        back = (frame.lengths[:, None] * frame.units) * (0.25 / frame.radius)
+        ok = 0.5 <= frame.lengths.max() <= 1 and np.allclose(back @ back.T, rows @ rows.T, rtol=1e-12, atol=0)
+        ok = ok and np.log2(frame.radius / 0.25) % 1 == 0 and frame.units.shape == (k, min(k, d))
+        if not (ok and (len(frame.symmetries) == (1 if d <= k else 0))):
+            return False
+    for rows in (
+        [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]],
+        [[1.0], [2.0]],
+        np.eye(5).tolist(),
+        np.eye(4).tolist(),
+        [[1.0, 0.0]],
+        [[1.0, 0.0]] * 5,
+    ):
+        try:
+            absence.framed(rows)
+        except checker.Rejected:
+            continue
+        return False
+    if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
+        return False
+    return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
+
+
+def walks(checker) -> bool:
+    """Controls: what a walk leaves open, and what it must not close."""
+    cells, absence = part(checker, "cells"), part(checker, "absence")
+    square = cells.Teacher(np.ones(2), np.eye(2), 0.0961, cells.symmetries(np.eye(2).tolist()))
+    whole = absence.walk(square, cells.roots(square, 2), 1e5, 2.0**-12)
+    absence.BATCH, before = 7, absence.BATCH
+    try:
+        cut = absence.walk(square, cells.roots(square, 2), 1e5, 2.0**-12)
+    except checker.Rejected:
+        return False
+    finally:
+        absence.BATCH = before
+    if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
+        return False
+    if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
+        return False
+    if (
+        sum(whole.closed.values()) != sum(whole.leaves.values())
+        or min(whole.closed[test] for test in ("first order", "second order", "parallel", "near")) < 1
+    ):
+        return False
+    smallest = 2.0**-7
+    leaves = []
+    for rows, n, without, wanted in CONTROLS:
+        teacher = teacher_of(cells, rows, 0.09 if len(rows) == n else 0.0)
+        tally = absence.walk(
+            teacher, cells.roots(teacher, n), 1e5, smallest, without, lambda c, by: leaves.append((c, by))
+        )
+        left = cells.joined(tally.open) if tally.open else None
+        if left is None or (cells.placed(left).rho > smallest).any():
+            return False
+        held = {target: False for target in range(len(wanted))}
+        for index in range(len(left.depth)):
+            places = [
+                number
+                for number, u in enumerate(wanted)
+                for v in images(np.asarray(u, dtype=float), teacher.symmetries)
+                if inside(left, index, v, 3 * smallest)
+            ]
+            if not places:
+                return False  # something else is open
+            for number, u in enumerate(wanted):
+                held[number] |= any(
+                    inside(left, index, v) for v in images(np.asarray(u, dtype=float), teacher.symmetries)
+                )
+        if not all(held.values()):
+            return False
+        told = sum(len(by) for _, by in leaves)
+        if told != sum(tally.leaves.values()) or sum(int((by == 0).sum()) for _, by in leaves) != len(left.depth):
+            return False
+        leaves.clear()
+    return True
+
+
+# Teacher, students, tests left out, and the directions of all minima that must stay open.
+CONTROLS = (
+    (np.eye(2), 1, (), [[[1, 1]]]),
+    (np.eye(2), 2, ("near",), [[[1, 0], [0, 1]]]),
+    (np.eye(3), 1, (), [[[1, 1, 1]]]),
+)
+
+
+def as_it_was(checker) -> bool:
+    """The numbers of the checker itself, bit by bit: enclosures, tests and tallies."""
+    return all(number == own for number, own in zip(_numbers(checker), _own_numbers(), strict=True))
+
+
+@cache
+def _own_numbers():
+    return list(_numbers(original))
+
+
+def _numbers(checker) -> Iterator[object]:
+    cells, exclusion, absence = (part(checker, name) for name in ("cells", "exclusion", "absence"))
+    tests = exclusion._first_order, exclusion._second_order, exclusion._parallel, exclusion._near
+    for rows, n in SETTINGS:
+        _, some, *known = known_of(checker, rows, n, 80, 15, (1, 6))
+        teacher = teacher_of(cells, rows, 0.05)
+        z = np.random.default_rng(16).normal(size=(n, len(rows[0]), 80))
+        yield [array.tobytes() for part_of in known for array in part_of]
+        yield [test(teacher, *known).tobytes() for test in tests]
+        yield [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
+        yield [array.tobytes() for array in exclusion.judged(teacher, some)]
+    for u in SADDLES:  # where the test closes a cell only if its guess is good
+        teacher, some = teacher_of(cells, np.eye(len(u))), around(cells, u, 150)
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, teacher)
+        yield exclusion._second_order(teacher, place, pairs, cells.lengths(place, pairs, teacher)).tobytes()
+    for rows, n, smallest in WALKS:
+        teacher = teacher_of(cells, rows, 0.05)
+        tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
+        left = [array.tobytes() for opened in tally.open for array in opened]
+        yield [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
+
+
+SADDLES = (
+    [[-0.323, 0.669, 0.669], [0.669, -0.323, 0.669], [0.669, 0.669, -0.323]],
+    [[0.908, 0.32, -0.272], [-0.272, 0.32, 0.908], [0.603, 0.523, 0.603]],
+    [[0.016, 0.016, 1.0], [0.536, 0.536, -0.653], [0.695, 0.695, 0.186]],
+)
+WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))
