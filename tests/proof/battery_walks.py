@@ -1,11 +1,12 @@
 """What a walk over cells must get right as a whole: frames of teachers, what is left open, and the same numbers as ever."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
 from cases import part
-from truth_absence import SETTINGS, around, images, inside, known_of, teacher_of
+from truth_absence import SETTINGS, images, inside, known_of, teacher_of
 
 import earnshaw.proof.trusted as original
 
@@ -112,6 +113,23 @@ def _own_numbers():
     return list(_numbers(original))
 
 
+@contextmanager
+def _guesses(exclusion) -> Iterator[list[bytes]]:
+    """The vectors that the tests try: what they are given as a guess, bit by bit."""
+    found, own = [], {name: getattr(exclusion, name) for name in ("least", "curvature", "_forms")}
+
+    def recorded(function, place):
+        return lambda *given: found.append(given[place].tobytes()) or function(*given)
+
+    for name, place in (("least", 1), ("curvature", 1), ("_forms", 0)):
+        setattr(exclusion, name, recorded(own[name], place))
+    try:
+        yield found
+    finally:
+        for name, function in own.items():
+            setattr(exclusion, name, function)
+
+
 def _numbers(checker) -> Iterator[object]:
     cells, exclusion, absence = (part(checker, name) for name in ("cells", "exclusion", "absence"))
     tests = exclusion._first_order, exclusion._second_order, exclusion._parallel, exclusion._near
@@ -120,14 +138,11 @@ def _numbers(checker) -> Iterator[object]:
         teacher = teacher_of(cells, rows, 0.05)
         z = np.random.default_rng(16).normal(size=(n, len(rows[0]), 80))
         yield [array.tobytes() for part_of in known for array in part_of]
-        yield [test(teacher, *known).tobytes() for test in tests]
+        with _guesses(exclusion) as guesses:
+            yield [test(teacher, *known).tobytes() for test in tests]
+            yield guesses
         yield [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
         yield [array.tobytes() for array in exclusion.judged(teacher, some)]
-    for u in SADDLES:  # where the test closes a cell only if its guess is good
-        teacher, some = teacher_of(cells, np.eye(len(u))), around(cells, u, 150)
-        place = cells.placed(some)
-        pairs = cells.paired(place.u, teacher)
-        yield exclusion._second_order(teacher, place, pairs, cells.lengths(place, pairs, teacher)).tobytes()
     for rows, n, smallest in WALKS:
         teacher = teacher_of(cells, rows, 0.05)
         tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
@@ -135,9 +150,4 @@ def _numbers(checker) -> Iterator[object]:
         yield [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
 
 
-SADDLES = (
-    [[-0.323, 0.669, 0.669], [0.669, -0.323, 0.669], [0.669, 0.669, -0.323]],
-    [[0.908, 0.32, -0.272], [-0.272, 0.32, 0.908], [0.603, 0.523, 0.603]],
-    [[0.016, 0.016, 1.0], [0.536, 0.536, -0.653], [0.695, 0.695, 0.186]],
-)
 WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
-from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
+from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, native, suits
 from earnshaw.errors import InputError
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
@@ -26,18 +26,24 @@ from earnshaw.symmetry import pack
 
 MAX_RUNS = 10**8  # of a plan: every end point is kept, and every piece is listed
 PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
+KERNELS = ("native", "xla")  # what can take the steps; the native one where it is there and covers the problem
 TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One problem and one optimiser of a sweep; ``batch`` runs are computed together, by default what suits the device."""
+    """One problem and one optimiser of a sweep.
+
+    ``batch`` runs are computed together, by default what suits the device, and ``kernel``, one of ``KERNELS``, takes the
+    steps: that of the plan, where it is left open.
+    """
 
     problem: Problem
     descent: Descent = field(default_factory=GradientDescent)
     runs: int = 1000
     batch: int = 0
     label: str = ""
+    kernel: str = ""
 
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
@@ -61,7 +67,8 @@ class Setting:
         """Return what a manifest keeps."""
         identity = {"problem": self.problem.to_json(), "descent": self.descent.to_json()}
         identity |= {"label": self.label} if self.label else {}
-        return {"identity": identity, "runs": self.runs, "plan": {"batch": self.batch}}
+        plan = {"batch": self.batch} | ({"kernel": self.kernel} if self.kernel == "native" else {})
+        return {"identity": identity, "runs": self.runs, "plan": plan}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool) -> Self:
@@ -69,8 +76,9 @@ class Setting:
         identity = record["identity"]
         problem = problem_from_json(identity["problem"], functions)
         descent = descent_from_json(identity["descent"], functions)
-        runs, batch, label = record["runs"], record["plan"]["batch"], identity.get("label", "")
-        return cls(problem=problem, descent=descent, runs=runs, batch=batch, label=label)
+        runs, plan, label = record["runs"], record["plan"], identity.get("label", "")
+        kernel = plan.get("kernel", "xla")
+        return cls(problem=problem, descent=descent, runs=runs, batch=plan["batch"], label=label, kernel=kernel)
 
 
 def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
@@ -109,6 +117,14 @@ class Plan(Work):
             raise InputError(f"{asked}; one sweep has at most {MAX_RUNS}: use fewer, or several folders")
         for setting in self.settings:
             check_start(self.start, setting.problem, setting.runs)
+        object.__setattr__(self, "settings", tuple(map(self._with_kernel, self.settings)))
+
+    def _with_kernel(self, setting: Setting) -> Setting:
+        """Return a setting with its kernel: where nothing is asked for, the native one if it can."""
+        if setting.kernel not in ("", *KERNELS):
+            raise InputError(f"the kernel is {setting.kernel!r}; choose {' or '.join(KERNELS)}")
+        obstacle = native.obstacle(setting.problem, setting.descent, self.stopping)
+        return dataclasses.replace(setting, kernel=setting.kernel or ("xla" if obstacle else "native"))
 
     @classmethod
     def of(
@@ -117,16 +133,20 @@ class Plan(Work):
         runs: int = 1000,
         descent: Descent | Mapping[str, Descent] | None = None,
         batch: int = 0,
+        kernel: str = "",
         **more: Any,
     ) -> Self:
         """Return the plan of these problems with one optimiser, or with each of several by name."""
         several = problems if isinstance(problems, Sequence) else [problems]
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
         settings = tuple(
-            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)
+            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label, kernel=kernel)
             for problem, (label, chosen) in itertools.product(several, descents.items())
         )
-        return cls(settings=settings, **more)
+        plan = cls(settings=settings, **more)
+        for setting in settings if kernel == "native" else ():
+            native.require(setting.problem, setting.descent, plan.stopping)
+        return plan
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
@@ -154,8 +174,8 @@ class Plan(Work):
         starts = self.start.draw(problem, self.seed, lanes)
         tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
         points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
-        descent, batch, stop = setting.descent, setting.batch, context.cancelled
-        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, self.seed, stop)
+        descent, batch, how = setting.descent, setting.batch, (self.seed, context.cancelled, setting.kernel)
+        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, *how)
         runs = Runs.of_ledger(problem, every, ledger, **extra)
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None

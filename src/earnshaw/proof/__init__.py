@@ -19,7 +19,7 @@ from earnshaw.proof.claims import (
     PatternPoint,
     SaddleClaim,
 )
-from earnshaw.proof.every_k import FIRST_K, Course, course, prove_every_k
+from earnshaw.proof.every_k import Course, course, prove_every_k
 from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -27,7 +27,7 @@ from earnshaw.proof.splitting import Splitting, splitting, splitting_table
 from earnshaw.proof.verdict import Check, Proof, Verdict, check, check_lines
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "check_lines", "explain", "prove"]
-__all__ += ["FIRST_K", "Course", "course", "prove_every_k"]
+__all__ += ["Course", "course", "prove_every_k"]
 __all__ += ["prove_families", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "EveryKClaim"]
 __all__ += ["MinimumClaim", "PatternPoint", "SaddleClaim"]

@@ -40,6 +40,17 @@ class Stationarity(NamedTuple):
     shortest: Any
 
 
+class Wake(NamedTuple):
+    """When a lane needs a look: its value is below ``low``, a neuron shorter than ``dead``, its steepest neuron's gradient at
+    most ``still``, or above ``steep``, or at most ``slow`` where a Newton test is due."""
+
+    low: float
+    dead: float
+    slow: float
+    still: float
+    steep: float
+
+
 def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:
     """Return the length of the shortest neuron of each lane."""
     neurons = landscape.neurons(points)
@@ -130,6 +141,17 @@ class NewtonJudge(Judge):
             for slot in np.flatnonzero(creeping):
                 decided[slot] = self._follow(look.ledger, look.lanes[slot], look.points[slot])
         return decided
+
+    def wake(self) -> Wake:
+        """Return what :meth:`decide` waits for, the step limit apart: between two such moments it changes nothing."""
+        unit, early = self.units.gradient, self.stopping.rule is Stop.EARLY
+        return Wake(
+            low=self.units.low if early else -math.inf,
+            dead=TOLERANCES.dead_neuron * unit if early and self.units.neurons_die else -math.inf,
+            slow=TOLERANCES.test_gradient * unit if early else -math.inf,
+            still=TOLERANCES.paper_gradient * unit,
+            steep=TOLERANCES.divergence * unit,
+        )
 
     def _stationary(self, look: Look) -> np.ndarray:
         return look.report.steepest <= TOLERANCES.paper_gradient * self.units.gradient
