@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
-from cases import part
+from cases import part, raises
 from truth_absence import SETTINGS, images, inside, known_of, teacher_of
 
 import earnshaw.proof.trusted as original
@@ -36,9 +36,76 @@ def frames(checker) -> bool:
         except checker.Rejected:
             continue
         return False
+    if absence.framed(np.eye(2).tolist()).radius != 0:
+        return False
     if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
         return False
     return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
+
+
+def slacks(checker) -> bool:
+    """Each bound is moved to the safe side by SLACK: with a large one nothing is closed, and bounds move by just that."""
+    cells, exclusion = part(checker, "cells"), part(checker, "exclusion")
+    square = teacher_of(cells, np.eye(2), 0.0961)
+    tree = cells.roots(square, 2)
+    if exclusion.judged(square, tree, exclusion.TESTS)[0].any() or not exclusion.judged(square, tree)[0].any():
+        return False  # tests that are left out are left out
+    own = exclusion.lengths
+    exclusion.lengths = lambda *given: own(*given)._replace(none=np.ones(len(tree.depth), dtype=bool))
+    try:
+        if exclusion.judged(square, tree, exclusion.TESTS)[0].any() or (exclusion.judged(square, tree)[0] != 1).any():
+            return False
+    finally:
+        exclusion.lengths = own
+    at = cells.Cells(
+        np.array([[0], [2]]), np.zeros((2, 1, 1)), np.full((2, 1, 1), 2.0**-8), np.zeros(1, dtype=np.int64)
+    )
+    alike = cells.Cells(
+        np.array([[0], [0]]), np.full((2, 1, 1), 0.9), np.full((2, 1, 1), 2.0**-8), np.zeros(1, dtype=np.int64)
+    )
+    known = []
+    for some in (at, alike):
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, square)
+        known.append((place, pairs, cells.lengths(place, pairs, square)))
+    lone = cells.Place(*(array[:1] for array in known[0][0]))
+    pairs = cells.paired(lone.u, square)
+    alone = lone, pairs, cells.lengths(lone, pairs, square)
+    if exclusion._near(square._replace(radius=10.0), *alone).any():
+        return False  # one student is no teacher of two
+    if exclusion._near(square._replace(radius=-0.5), *known[0]).any():
+        return False
+    z, before, found = np.full((2, 2, 1), 0.5), exclusion.SLACK, []
+    try:
+        for exclusion.SLACK in (before, 100.0):
+            closed = [bool(exclusion._near(square, *known[0])[0]), bool(exclusion._parallel(square, *known[1])[0])]
+            found.append(
+                (closed, exclusion.least(square, z, *known[1])[0], exclusion.curvature(square, z, *known[1])[0])
+            )
+    finally:
+        exclusion.SLACK = before
+    (small, least, most), (large, lower, higher) = found
+    return (small, large) == ([True, True], [False, False]) and np.allclose(
+        [least - lower, higher - most], 100 - before
+    )
+
+
+def bases(checker) -> bool:
+    """Eigenvectors that are not orthonormal to 2^-44 are not used, whatever LAPACK says."""
+    cells = part(checker, "cells")
+    own, kept = np.linalg.eigh, []
+    try:
+        for off in (2.0**-44, 1.5 * 2.0**-45):
+            vectors = np.eye(2)
+            vectors[0, 1] = off
+            np.linalg.eigh = lambda x, v=vectors: (
+                np.full((len(x), 2), np.pi),
+                np.broadcast_to(v, (len(x), 2, 2)).copy(),
+            )
+            kept.append(known_of(checker, np.eye(2), 2, 5, 1)[-1].basis[0, 1])
+    finally:
+        np.linalg.eigh = own
+    return isinstance(cells.SLACK, float) and (kept[0] == 0).all() and (kept[1] == 1.5 * 2.0**-45).all()
 
 
 def walks(checker) -> bool:
@@ -55,6 +122,21 @@ def walks(checker) -> bool:
         absence.BATCH = before
     if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
         return False
+    roots = cells.roots(square, 2)
+    if absence.walk(square, roots, whole.tested, 2.0**-12).tested != whole.tested:
+        return False
+    if not raises(checker, absence.walk, square, roots, whole.tested - 1, 2.0**-12):
+        return False  # it was to be given up
+    own = cells.Cells.halves
+    cells.Cells.halves = lambda some, rho: own(some, rho).take(slice(1, None))
+    try:
+        if not raises(checker, absence.walk, square, roots, 1e5, 2.0**-12):
+            return False  # a cell was lost
+    finally:
+        cells.Cells.halves = own
+    halved = absence.walk(square, roots.halves(cells.placed(roots).rho), 1e5, 2.0**-12)
+    if halved.covered != len(roots.depth) or halved.open:
+        return False  # a walk may begin anywhere in the tree
     if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
         return False
     if (
