@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
-from earnshaw.experiments import DeepGrid, DeepTraining, Interrupted, Motion, Plan, Work, merge, run, work_of
+from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Interrupted, Motion, Plan, Work, merge, run, work_of
 from earnshaw.experiments.dynamics import Integration
 from earnshaw.experiments.engine import covered, in_turn
 from earnshaw.experiments.logistic import DataSets, Measurement
 from earnshaw.experiments.parts import Part
+from earnshaw.experiments.survey import Place, Surveying
 from earnshaw.experiments.work import KINDS, Finished, Piece, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
 from earnshaw.store import read_json, read_manifest, write_json
@@ -240,6 +241,30 @@ def test_an_error_stops_the_other_workers_and_is_raised(tmp_path):
     assert load(tmp_path / "run")["s2"].tolist() == [i * i for i in range(10)]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_pieces_that_are_computed_together_are_kept_one_by_one(tmp_path, monkeypatch, workers):
+    """A group of pieces comes in any order; what was done before an interruption or an error is not done again."""
+    monkeypatch.setattr(Squares, "together", lambda self, pieces: [pieces[:-1], pieces[-1:]])
+    monkeypatch.setattr(
+        Squares,
+        "compute_all",
+        lambda self, pieces, context: ((piece, self.compute(piece, context)) for piece in reversed(pieces)),
+    )
+    for trouble in (interrupt, lambda context: 1 / 0):
+        COMPUTED.clear()
+        folder = tmp_path / str(len(TROUBLE))
+        TROUBLE["s1", 0] = trouble
+        with pytest.raises((Interrupted, ZeroDivisionError)):
+            run(Squares((1,), runs=14), folder, workers)
+        assert {("s1", 8, 12), ("s1", 4, 8)} <= set(pieces_computed())
+        TROUBLE.clear()
+        COMPUTED.clear()
+        run(Squares((1,), runs=14), folder, workers)
+        assert {piece[1] for piece in pieces_computed()} <= {0, 12}
+        assert load(folder)["s1"].tolist() == [i * i for i in range(14)]
+        TROUBLE["another", 0] = trouble
+
+
 @pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])
 def test_a_damaged_piece_is_computed_again(tmp_path, damage):
     TROUBLE["s1", 8] = interrupt
@@ -444,6 +469,8 @@ WORKS = [
     Measurement(
         what="estimate", numbers={"distance": 0.1}, settings=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
     ),
+    Growing(TwoLayer(np.eye(3)), np.ones((2, 3, 3)), neurons=4, beam=2),
+    Surveying((Place(7, 8), Place(6, 6))),
 ]
 
 
@@ -469,7 +496,7 @@ def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
         for read in (load, work_of):
             with pytest.raises(
                 InputError,
-                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, sweep",
+                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, map, sweep",
             ):
                 read(tmp_path / "run")
     finally:

@@ -11,9 +11,8 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -21,19 +20,32 @@ from types import FrameType
 from typing import TypedDict
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
-from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
+from earnshaw.experiments.work import (
+    RECORD,
+    Context,
+    Done,
+    Finished,
+    Piece,
+    Progress,
+    Span,
+    Timed,
+    Work,
+    how_computed,
+    quiet,
+    timed,
+)
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, write_json
+from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
 from earnshaw.threads import cores, one_blas_thread
-
-Span = tuple[float, float]
 
 
 class How(TypedDict, total=False):
     """The keywords of :func:`run` that say how the work is done, and change no result."""
 
     part: str | Part | None
+    cluster: str | None
 
 
 class Interrupted(Exception):
@@ -47,6 +59,7 @@ def run(
     progress: Progress = quiet,
     *,
     part: str | Part | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -55,7 +68,8 @@ def run(
     for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
 
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
-    that are whole there; :func:`earnshaw.merge` joins the folders.
+    that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
+    scheduler, has worker processes compute the pieces instead of threads.
     """
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
@@ -63,26 +77,36 @@ def run(
     if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
+    if cluster is not None:
+        workers = check_where(cluster) or workers
     if out is None:
-        return _Run(work, None, workers, progress).run()
+        return _Run(work, None, workers, progress, cluster=cluster).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress, chosen).run()
+        return _Run(work, folder, workers, progress, chosen, cluster).run()
 
 
 class _Run:
     """One call of :func:`run`."""
 
     def __init__(
-        self, work: Work, folder: RunFolder | None, workers: int, progress: Progress, part: Part | None = None
+        self,
+        work: Work,
+        folder: RunFolder | None,
+        workers: int,
+        progress: Progress,
+        part: Part | None = None,
+        cluster: str | None = None,
     ) -> None:
-        self.work, self.folder, self.workers, self.progress, self.part = work, folder, workers, progress, part
+        self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
+        self.part, self.cluster = part, cluster
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
+        self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.total = self.left = 0.0
         self.lock = threading.Lock()
@@ -113,11 +137,37 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
+    def _executor(self) -> Executor:
+        """Return who computes: threads here, or workers elsewhere."""
+        if self.cluster is None:
+            return ThreadPoolExecutor(self.workers)
+        there = Cluster(self.cluster)
+        if not there.workers:
+            self.progress(1 - self.left / self.total, "waiting for workers")
+        return there
+
+    def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
+        """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
+        if self.cluster is not None:
+            task = Tasks(self.work).of
+            return {executor.submit(task(piece)): piece for piece in pieces}
+        futures: dict[Future[Timed], Piece] = {}
+        for group in self.work.together(pieces):
+            if len(group) == 1:
+                futures[executor.submit(self._compute, group[0])] = group[0]
+            else:
+                promised: dict[Piece, Future[Timed]] = {piece: Future() for piece in group}
+                executor.submit(self._compute_group, promised)
+                futures |= {future: piece for piece, future in promised.items()}
+        return futures
+
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
-        """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
-        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as pool:
+        """Give the pieces to workers and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
+        if not pieces:
+            return
+        with one_blas_thread(), _heard(self.stop), self._executor() as executor:
             try:
-                futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
+                futures = self._submit(executor, pieces)
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
@@ -127,7 +177,7 @@ class _Run:
             except BaseException as error:
                 heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+                executor.shutdown(wait=True, cancel_futures=True)
                 if heard:
                     raise Interrupted from error
                 raise
@@ -156,8 +206,10 @@ class _Run:
         if len(kept) == len(parts):
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
+                self._put_beside(kept)
                 return
             self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+            self.stages[name] = self.work.stages(kept) if count < self.runs[name] else []
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -170,16 +222,27 @@ class _Run:
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
-            part = f"-stage{stage:04d}"
-            found = self.folder.get(piece.setting, piece.low, piece.high, part)
+            if stage < len(known := self.stages.get(piece.setting, [])):
+                return known[stage]
+            part, place = f"-stage{stage:04d}", (piece.setting, piece.low, piece.low)  # whatever the number of runs
+            found = self.folder.get(*place, part)
             if found is None:
                 found = compute()
-                self.folder.put(piece.setting, piece.low, piece.high, found, part)
+                self.folder.put(*place, found, part)
             return found
 
+        return timed(self.work, piece, Context(self.stop.is_set, inside, keep))
+
+    def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
+        """Compute several pieces together, and keep the promise of each as soon as it is done."""
         begin, before = time.perf_counter(), len(compilations())
-        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, keep))
-        return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
+        try:
+            for piece, arrays in self.work.compute_all(list(promised), Context(self.stop.is_set)):
+                promised[piece].set_result(Timed(arrays, (begin, time.perf_counter()), compilations()[before:]))
+        except BaseException as error:
+            for future in promised.values():
+                if not future.done():
+                    future.set_exception(error)
 
     def _report(self, what: str) -> None:
         with self.lock:
@@ -203,11 +266,20 @@ class _Run:
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
+            self._put_beside(finished.files)
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
+
+    def _put_beside(self, files: Mapping[str, Arrays]) -> None:
+        """Write what stands beside a setting's results and is missing or another."""
+        assert self.folder is not None
+        for file, content in self.work.beside(files[""]).items() if "" in files else ():
+            path = self.folder.path / file
+            if not path.is_file() or path.read_bytes() != content:
+                write_bytes(path, content)
 
 
 @contextmanager
@@ -241,15 +313,6 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
 
 
 # ---- times ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A computed piece, when it was computed, and when that was compilation."""
-
-    arrays: Arrays
-    span: Span
-    compiling: list[Span]
 
 
 def covered(spans: Sequence[Span]) -> float:

@@ -6,18 +6,22 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 
 from __future__ import annotations
 
+import hashlib
 import math
+import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from earnshaw.errors import DamageWarning, InputError
+from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
 from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
+Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
 KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
@@ -45,6 +49,15 @@ class Context:
     progress: Progress = quiet  #: who hears of the progress
     #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A computed piece, when it was computed, and when that was compilation."""
+
+    arrays: Arrays
+    span: Span
+    compiling: list[Span]
 
 
 @dataclass(frozen=True)
@@ -129,9 +142,21 @@ class Work:
         """Return the arrays of a piece: a function of the work and the piece alone."""
         raise NotImplementedError
 
+    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces in groups that one worker computes better together; here, each by itself."""
+        return [[piece] for piece in pieces]
+
+    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
+        """Compute a group of pieces; yield each as soon as it is done, in any order."""
+        for piece in pieces:
+            yield piece, self.compute(piece, context)
+
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return a setting's results from those of its pieces."""
-        return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
+        """Return a setting's results from those of its pieces, with the SHA-256 of each certificate beside them in the record."""
+        files = self.beside(pieces[0])
+        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
+        record = unpack(self.result, pieces[0]).to_json()
+        return Finished(record | ({"certificates": seals} if files else {}), {"": pieces[0]})
 
     def results(self, name: str) -> tuple[str, ...]:
         """Return which result files a setting has: by part, as :meth:`finish` returns them."""
@@ -143,9 +168,13 @@ class Work:
             return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
 
+    def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
+        """Return the first stages of a setting's only piece out of results with fewer runs, for :attr:`Context.keep`."""
+        return []
+
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
-        """Return the files that stand beside a setting's results, made from them alone, by their paths in the folder."""
+        """Return the files that the engine puts beside a setting's results, made from them alone, by their paths in the folder."""
         return {}
 
     @classmethod
@@ -155,6 +184,13 @@ class Work:
         if done is None:
             raise InputError(f"{folder} is not finished yet; run the same command again to go on")
         return unpack(cls.result, done.arrays)
+
+
+def timed(work: Work, piece: Piece, context: Context) -> Timed:
+    """Compute a piece, with a look at the clock."""
+    begin, before = time.perf_counter(), len(compilations())
+    arrays = work.compute(piece, context)
+    return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
 
 
 def load(folder: str | Path, functions: bool = False) -> Any:
