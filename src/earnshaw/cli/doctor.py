@@ -25,6 +25,7 @@ PACKAGES = ("earnshaw", "jax", "jaxlib", "numpy", "scipy", "python-flint", "opta
 EXTRAS = {  # extra -> package, use
     "parquet": ("pyarrow", "Parquet files"),
     "frame": ("pandas", "tables of runs"),
+    "cluster": ("distributed", "worker processes on many machines"),
     "docs": ("sphinx", "building the site"),
 }
 NEEDED_GIB = 1.0

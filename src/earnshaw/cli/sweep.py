@@ -65,6 +65,7 @@ def sweep(
     workers: Annotated[int | None, RESULTS(WORKERS_HELP)] = None,
     batch: Annotated[int | None, RESULTS("Runs computed together (default: what suits the device).")] = None,
     kernel: Annotated[Literal["native", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
+    cluster: settings.ClusterName = None,
     part: settings.PartName = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
@@ -107,11 +108,11 @@ def sweep(
     whole = out_folder or Path("runs") / plan.hash[:16]
     folder, share = settings.part_folder(whole, part)
     with progress_bar("sweep", folder) as progress:
-        results = run_plan(plan, folder, workers, progress, part=share)
+        results = run_plan(plan, folder, workers, progress, part=share, cluster=cluster)
     proofs = None
     if prove:
         with progress_bar("prove") as progress:
-            proofs = prove_sweep(results, folder, workers, progress)
+            proofs = prove_sweep(results, folder, workers, progress, cluster)
     if as_json:
         for index, result in enumerate(results):
             json_line(result.to_json() | (proofs[index].to_json() if proofs else {}))

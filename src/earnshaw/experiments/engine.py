@@ -9,11 +9,10 @@ import itertools
 import platform
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -21,19 +20,31 @@ from types import FrameType
 from typing import TypedDict
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
-from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
-from earnshaw.numerics import compilations
+from earnshaw.experiments.work import (
+    RECORD,
+    Context,
+    Done,
+    Finished,
+    Piece,
+    Progress,
+    Span,
+    Timed,
+    Work,
+    how_computed,
+    quiet,
+    timed,
+)
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
-
-Span = tuple[float, float]
 
 
 class How(TypedDict, total=False):
     """The keywords of :func:`run` that say how the work is done, and change no result."""
 
     part: str | Part | None
+    cluster: str | None
 
 
 class Interrupted(Exception):
@@ -47,6 +58,7 @@ def run(
     progress: Progress = quiet,
     *,
     part: str | Part | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -55,7 +67,8 @@ def run(
     for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
 
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
-    that are whole there; :func:`earnshaw.merge` joins the folders.
+    that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
+    scheduler, has worker processes compute the pieces instead of threads.
     """
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
@@ -63,21 +76,30 @@ def run(
     if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
+    if cluster is not None:
+        workers = check_where(cluster) or workers
     if out is None:
-        return _Run(work, None, workers, progress).run()
+        return _Run(work, None, workers, progress, cluster=cluster).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress, chosen).run()
+        return _Run(work, folder, workers, progress, chosen, cluster).run()
 
 
 class _Run:
     """One call of :func:`run`."""
 
     def __init__(
-        self, work: Work, folder: RunFolder | None, workers: int, progress: Progress, part: Part | None = None
+        self,
+        work: Work,
+        folder: RunFolder | None,
+        workers: int,
+        progress: Progress,
+        part: Part | None = None,
+        cluster: str | None = None,
     ) -> None:
-        self.work, self.folder, self.workers, self.progress, self.part = work, folder, workers, progress, part
+        self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
+        self.part, self.cluster = part, cluster
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -113,11 +135,23 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
+    def _pool(self) -> tuple[Executor, Callable[[Piece], Callable[[], Timed]]]:
+        """Return who computes, and what a piece is for them: a call here, or a task that can be sent."""
+        if self.cluster is None:
+            return ThreadPoolExecutor(self.workers), lambda piece: partial(self._compute, piece)
+        there = Cluster(self.cluster)
+        if not there.workers:
+            self.progress(1 - self.left / self.total, "waiting for workers")
+        return there, Tasks(self.work).of
+
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
-        """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
-        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as pool:
+        """Give the pieces to workers and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
+        if not pieces:
+            return
+        executor, task = self._pool()
+        with one_blas_thread(), _heard(self.stop), executor as pool:
             try:
-                futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
+                futures: dict[Future[Timed], Piece] = {pool.submit(task(piece)): piece for piece in pieces}
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
@@ -177,9 +211,7 @@ class _Run:
                 self.folder.put(piece.setting, piece.low, piece.high, found, part)
             return found
 
-        begin, before = time.perf_counter(), len(compilations())
-        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, keep))
-        return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
+        return timed(self.work, piece, Context(self.stop.is_set, inside, keep))
 
     def _report(self, what: str) -> None:
         with self.lock:
@@ -241,15 +273,6 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
 
 
 # ---- times ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A computed piece, when it was computed, and when that was compilation."""
-
-    arrays: Arrays
-    span: Span
-    compiling: list[Span]
 
 
 def covered(spans: Sequence[Span]) -> float:

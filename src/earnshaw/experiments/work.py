@@ -7,6 +7,7 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 from __future__ import annotations
 
 import math
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,9 +16,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from earnshaw.errors import DamageWarning, InputError
+from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
 from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
+Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
 KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
@@ -45,6 +48,15 @@ class Context:
     progress: Progress = quiet  #: who hears of the progress
     #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A computed piece, when it was computed, and when that was compilation."""
+
+    arrays: Arrays
+    span: Span
+    compiling: list[Span]
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,13 @@ class Work:
         if done is None:
             raise InputError(f"{folder} is not finished yet; run the same command again to go on")
         return unpack(cls.result, done.arrays)
+
+
+def timed(work: Work, piece: Piece, context: Context) -> Timed:
+    """Compute a piece, with a look at the clock."""
+    begin, before = time.perf_counter(), len(compilations())
+    arrays = work.compute(piece, context)
+    return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
 
 
 def load(folder: str | Path, functions: bool = False) -> Any:
