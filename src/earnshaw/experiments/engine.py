@@ -280,10 +280,10 @@ def _heard(stop: threading.Event) -> Iterator[None]:
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
     """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's.
 
-    The largest settings begin, so that the last piece to end is not one of theirs.
+    The settings of the heaviest pieces begin, so that the last piece to end is not one of theirs.
     """
     some = [pieces for pieces in missing.values() if pieces]
-    settings = sorted(some, key=lambda pieces: -sum(piece.weight for piece in pieces))
+    settings = sorted(some, key=lambda pieces: -pieces[0].weight)
     stride = -(-len(settings) // workers)
     rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
     return [piece for row in rows for piece in row if piece is not None]
