@@ -9,10 +9,10 @@ import itertools
 import platform
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -36,6 +36,7 @@ from earnshaw.experiments.work import (
     quiet,
     timed,
 )
+from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
@@ -133,14 +134,29 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
-    def _pool(self) -> tuple[Executor, Callable[[Piece], Callable[[], Timed]]]:
-        """Return who computes, and what a piece is for them: a call here, or a task that can be sent."""
+    def _executor(self) -> Executor:
+        """Return who computes: threads here, or workers elsewhere."""
         if self.cluster is None:
-            return ThreadPoolExecutor(self.workers), lambda piece: partial(self._compute, piece)
+            return ThreadPoolExecutor(self.workers)
         there = Cluster(self.cluster)
         if not there.workers:
             self.progress(1 - self.left / self.total, "waiting for workers")
-        return there, Tasks(self.work).of
+        return there
+
+    def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
+        """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
+        if self.cluster is not None:
+            task = Tasks(self.work).of
+            return {executor.submit(task(piece)): piece for piece in pieces}
+        futures: dict[Future[Timed], Piece] = {}
+        for group in self.work.together(pieces):
+            if len(group) == 1:
+                futures[executor.submit(self._compute, group[0])] = group[0]
+            else:
+                promised: dict[Piece, Future[Timed]] = {piece: Future() for piece in group}
+                executor.submit(self._compute_group, promised)
+                futures |= {future: piece for piece, future in promised.items()}
+        return futures
 
     def _compute_all(self, pieces: Sequence[Piece], whole: Sequence[str]) -> None:
         """Give the pieces to workers and take each as it comes; threads beside them finish settings whose pieces are all there.
@@ -151,11 +167,11 @@ class _Run:
             for name in whole:
                 self._close(name, self._finished(name))
             return
-        executor, task = self._pool()
-        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as finishers, executor as pool:
+        finishers = ThreadPoolExecutor(self.workers)
+        with one_blas_thread(), _heard(self.stop), finishers, self._executor() as executor:
             try:
                 closing: dict[Future[Any], str] = {finishers.submit(self._finished, name): name for name in whole}
-                futures: dict[Future[Any], Piece] = {pool.submit(task(piece)): piece for piece in pieces}
+                futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
                 while futures or closing:
                     ready, _ = wait([*futures, *closing], return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
@@ -171,7 +187,7 @@ class _Run:
             except BaseException as error:
                 heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+                executor.shutdown(wait=True, cancel_futures=True)
                 finishers.shutdown(wait=True, cancel_futures=True)
                 if heard:
                     raise Interrupted from error
@@ -221,6 +237,17 @@ class _Run:
             return found
 
         return timed(self.work, piece, Context(self.stop.is_set, inside, keep))
+
+    def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
+        """Compute several pieces together, and keep the promise of each as soon as it is done."""
+        begin, before = time.perf_counter(), len(compilations())
+        try:
+            for piece, arrays in self.work.compute_all(list(promised), Context(self.stop.is_set)):
+                promised[piece].set_result(Timed(arrays, (begin, time.perf_counter()), compilations()[before:]))
+        except BaseException as error:
+            for future in promised.values():
+                if not future.done():
+                    future.set_exception(error)
 
     def _report(self, what: str) -> None:
         with self.lock:
