@@ -166,12 +166,14 @@ class _Run:
         """
         if not pieces:
             for name in whole:
-                self._close(name, self._finished(name))
+                self._close(name, self._finished(name, self._fetch_all(name)))
             return
         finishers = ThreadPoolExecutor(self.workers)
         with one_blas_thread(), _heard(self.stop), finishers, self._executor() as executor:
             try:
-                closing: dict[Future[Any], str] = {finishers.submit(self._finished, name): name for name in whole}
+                closing: dict[Future[Any], str] = {
+                    finishers.submit(self._finished, name, self._fetch_all(name)): name for name in whole
+                }
                 futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
                 while futures or closing:
                     ready, _ = wait([*futures, *closing], return_when=FIRST_COMPLETED)
@@ -181,8 +183,8 @@ class _Run:
                             continue
                         piece = futures.pop(future)
                         self._take(piece, future.result())
-                        if not self.waiting[piece.setting]:
-                            closing[finishers.submit(self._finished, piece.setting)] = piece.setting
+                        if not self.waiting[name := piece.setting]:
+                            closing[finishers.submit(self._finished, name, self._fetch_all(name))] = name
                     if self.stop.is_set():
                         raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
@@ -267,9 +269,13 @@ class _Run:
             raise InputError(f"a piece of {piece.setting} vanished from its folder; run the same command again")
         return arrays
 
-    def _finished(self, name: str) -> Finished:
+    def _fetch_all(self, name: str) -> list[Arrays]:
+        """Return a setting's pieces. One thread reads: NumPy asks ``ast`` about headers, which fails in two (gh-106905)."""
+        return [self._fetch(piece) for piece in self.pieces[name]]
+
+    def _finished(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join a setting's pieces into its results, and write all but the record."""
-        finished = self.work.finish(name, [self._fetch(piece) for piece in self.pieces[name]])
+        finished = self.work.finish(name, pieces)
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
