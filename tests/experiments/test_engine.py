@@ -330,6 +330,54 @@ def test_interrupted_extensions_resume(tmp_path):
     assert results(tmp_path / "run") == results(tmp_path / "direct")
 
 
+# ---- how far, and for how long ---------------------------------------------------------------------------------------
+
+
+def test_an_interruption_says_how_far_it_came(tmp_path, caplog):
+    TROUBLE["s2", 4] = interrupt
+    with caplog.at_level("INFO", "earnshaw"), pytest.raises(Interrupted) as raised:
+        run(Squares((1, 2)), tmp_path / "run", 1)
+    assert str(raised.value.standing) == "1 of 2 settings, 4 of 6 pieces, 14 of 20 runs"
+    TROUBLE.clear()
+    with caplog.at_level("INFO", "earnshaw"):
+        run(Squares((1, 2)), tmp_path / "run", 1)
+    work = f"squares {Squares((1, 2)).hash[:16]}"
+    assert caplog.messages == [
+        f"{work} begins with 0 of 2 settings, 0 of 6 pieces, 0 of 20 runs",
+        "s1 is finished: 10 runs",
+        f"{work} was stopped at 1 of 2 settings, 4 of 6 pieces, 14 of 20 runs",
+        f"{work} begins with 1 of 2 settings, 4 of 6 pieces, 14 of 20 runs",
+        "s2 is finished: 10 runs",
+        f"{work} is done: 2 of 2 settings, 6 of 6 pieces, 20 of 20 runs",
+    ]
+
+
+def test_the_standing_of_a_sweep_counts_outcomes(tmp_path):
+    plan = Plan.of(TwoLayer(np.eye(2)), runs=4)
+    arrays = run(plan)["k2-n2"].arrays
+    assert {name: count for name, count in plan.tally(arrays).items() if count} == {"GLOBAL": 4}
+
+
+def test_a_time_limit_is_an_interruption(tmp_path):
+    def waits(context):
+        deadline = time.monotonic() + 20
+        while not context.cancelled() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        raise InterruptedError
+
+    TROUBLE["s1", 4] = waits
+    begin = time.monotonic()
+    with pytest.raises(Interrupted):
+        run(Squares((1,)), tmp_path / "run", 1, time_limit=0.2)
+    assert time.monotonic() - begin < 20
+    TROUBLE.clear()
+    run(Squares((1,)), tmp_path / "run", 1, time_limit=1000)
+    assert load(tmp_path / "run")["s1"].tolist() == [i * i for i in range(10)]
+    for limit in (0, -1, float("inf")):
+        with pytest.raises(InputError, match="give a positive number of seconds"):
+            run(Squares((1,)), tmp_path / "run", 1, time_limit=limit)
+
+
 # ---- parts -----------------------------------------------------------------------------------------------------------
 
 

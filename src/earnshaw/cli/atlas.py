@@ -9,7 +9,7 @@ import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, begins, option
-from earnshaw.cli.settings import CLUSTER_HELP, FAMILIES, FAMILY_NAMES, family_sizes
+from earnshaw.cli.settings import CLUSTER_HELP, FAMILIES, FAMILY_NAMES, LOG_HELP, TIME_HELP, family_sizes
 
 FOLDER = Path("atlas")
 BUILD_EXAMPLES = (
@@ -35,6 +35,8 @@ def build(
     out_folder: Annotated[Path, option("Folder of the atlas; added to if it exists.", "--out", metavar="DIR")] = FOLDER,
     workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
     cluster: Annotated[str | None, option(CLUSTER_HELP, "--cluster", metavar="WHERE")] = None,
+    time_limit: Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")] = None,
+    log_file: Annotated[Path | None, option(LOG_HELP, "--log", metavar="FILE")] = None,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove families for every k in a range, one small certificate a line; what is there already is kept.

@@ -67,6 +67,8 @@ def sweep(
     kernel: Annotated[Literal["native", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
     cluster: settings.ClusterName = None,
     part: settings.PartName = None,
+    time_limit: settings.TimeLimit = None,
+    log_file: settings.LogFile = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
 

@@ -6,9 +6,12 @@ How long it took, and on what, is kept apart from the results, which depend on n
 from __future__ import annotations
 
 import itertools
+import logging
+import math
 import platform
 import signal
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -30,6 +33,7 @@ from earnshaw.experiments.work import (
     Piece,
     Progress,
     Span,
+    Standing,
     Timed,
     Work,
     how_computed,
@@ -39,16 +43,24 @@ from earnshaw.experiments.work import (
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
+LOG = logging.getLogger("earnshaw")
+LOOK = 1.0  # seconds between two looks whether to stop
+
 
 class How(TypedDict, total=False):
     """The keywords of :func:`run` that say how the work is done, and change no result."""
 
     part: str | Part | None
     cluster: str | None
+    time_limit: float | None
 
 
 class Interrupted(Exception):
-    """The work was stopped; a folder can be resumed."""
+    """The work was stopped; a folder can be resumed. ``standing`` says how far it had come."""
+
+    def __init__(self, standing: Standing | None = None) -> None:
+        super().__init__("the work was stopped" + (f" at {standing}" if standing else ""))
+        self.standing = standing
 
 
 def run(
@@ -59,6 +71,7 @@ def run(
     *,
     part: str | Part | None = None,
     cluster: str | None = None,
+    time_limit: float | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -68,8 +81,11 @@ def run(
 
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
-    scheduler, has worker processes compute the pieces instead of threads.
+    scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
+    were interrupted. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
+    if time_limit is not None and not 0 < time_limit < math.inf:
+        raise InputError(f"the time limit is {time_limit!r} s; give a positive number of seconds")
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
         raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
@@ -79,11 +95,11 @@ def run(
     if cluster is not None:
         workers = check_where(cluster) or workers
     if out is None:
-        return _Run(work, None, workers, progress, cluster=cluster).run()
+        return _Run(work, None, workers, progress, None, cluster, time_limit).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress, chosen, cluster).run()
+        return _Run(work, folder, workers, progress, chosen, cluster, time_limit).run()
 
 
 class _Run:
@@ -97,9 +113,10 @@ class _Run:
         progress: Progress,
         part: Part | None = None,
         cluster: str | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
-        self.part, self.cluster = part, cluster
+        self.part, self.cluster, self.time_limit = part, cluster, time_limit
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -113,7 +130,7 @@ class _Run:
         """Compute what is missing and finish every setting."""
         self.pieces = {name: self.work.pieces(name) for name in self.runs}
         every = [piece for some in self.pieces.values() for piece in some]
-        mine = set(every if self.part is None else self.part.share(every))
+        self.mine = mine = set(every if self.part is None else self.part.share(every))
         self.total = sum(piece.weight for piece in mine) or 1.0
         for name, some in self.pieces.items():
             self._look(name, some)
@@ -126,7 +143,9 @@ class _Run:
         for name, count in self.waiting.items():
             if not count:
                 self._finish(name)
+        self._log("begins with")
         self._compute_all(in_turn(wanted, self.workers))
+        self._log("is done:")
         if self.folder is not None and any(wanted.values()):
             self.times.write(self.folder)
         if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
@@ -149,11 +168,11 @@ class _Run:
         if not pieces:
             return
         executor, task = self._pool()
-        with one_blas_thread(), _heard(self.stop), executor as pool:
+        with one_blas_thread(), _heard(self.stop), _limited(self.stop, self.time_limit), executor as pool:
             try:
                 futures: dict[Future[Timed], Piece] = {pool.submit(task(piece)): piece for piece in pieces}
                 while futures:
-                    ready, _ = wait(futures, return_when=FIRST_COMPLETED)
+                    ready, _ = wait(futures, timeout=LOOK, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         self._take(futures.pop(future), future.result())
                     if self.stop.is_set():
@@ -163,7 +182,8 @@ class _Run:
                 self.stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 if heard:
-                    raise Interrupted from error
+                    self._log("was stopped at")
+                    raise Interrupted(self._standing()) from error
                 raise
 
     def _take(self, piece: Piece, timed: Timed) -> None:
@@ -177,6 +197,29 @@ class _Run:
         if not self.waiting[piece.setting]:
             self._finish(piece.setting)
         self._report(piece.setting)
+
+    def _log(self, words: str) -> None:
+        if LOG.isEnabledFor(logging.INFO):  # it takes a look at every piece
+            LOG.info(f"{self.work.kind} {self.work.hash[:16]} {words} {self._standing()}")
+
+    def _standing(self) -> Standing:
+        """Say how far the work, or this part of it, has come."""
+        done = [piece for piece in self.mine if piece.setting in self.results or piece in self.stored]
+        outcomes = Counter[str]()
+        for finished in self.results.values():
+            outcomes.update(finished.record.get("outcomes", {}))
+        for piece in done:
+            if piece.setting not in self.results and (arrays := self._held(piece)) is not None:
+                outcomes.update(self.work.tally(arrays))
+        return Standing(
+            settings=len(self.results),
+            of_settings=len(self.runs),
+            pieces=len(done),
+            of_pieces=len(self.mine),
+            runs=sum(piece.high - piece.low for piece in done),
+            of_runs=sum(piece.high - piece.low for piece in self.mine),
+            outcomes={name: count for name, count in outcomes.items() if count},
+        )
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, all but the record, a shorter run, or single pieces."""
@@ -218,10 +261,14 @@ class _Run:
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
-    def _fetch(self, piece: Piece) -> Arrays:
+    def _held(self, piece: Piece) -> Arrays | None:
         arrays = self.stored[piece]
         if arrays is None and self.folder is not None:
             arrays = self.folder.get(piece.setting, piece.low, piece.high)
+        return arrays
+
+    def _fetch(self, piece: Piece) -> Arrays:
+        arrays = self._held(piece)
         if arrays is None:
             raise InputError(f"a piece of {piece.setting} vanished from its folder; run the same command again")
         return arrays
@@ -238,6 +285,8 @@ class _Run:
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
+        ended = ", ".join(f"{count} {what}" for what, count in record.get("outcomes", {}).items())
+        LOG.info(f"{name} is finished: {self.runs[name]} runs{f', {ended}' if ended else ''}")
         for piece in pieces:
             del self.stored[piece]
 
@@ -248,7 +297,8 @@ def _heard(stop: threading.Event) -> Iterator[None]:
 
     What it raises is lost where it lands in a callback: JAX has one that is called at any collection of garbage.
     """
-    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    every = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    numbers = every if threading.current_thread() is threading.main_thread() else ()
     before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -262,6 +312,19 @@ def _heard(stop: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _limited(stop: threading.Event, seconds: float | None) -> Iterator[None]:
+    """Set ``stop`` after some seconds."""
+    timer = threading.Timer(seconds or 0.0, stop.set)
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
