@@ -122,6 +122,8 @@ class _Run:
         self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
+        self.shorter: dict[str, tuple[int, tuple[str, ...]]] = {}  # settings that have results, of so many runs
+        self.opened: tuple[str, dict[str, Arrays]] = ("", {})  # the results of the last one of those
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.total = self.left = 0.0
         self.lock = threading.Lock()
@@ -234,7 +236,8 @@ class _Run:
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
                 return
-            self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+            self.shorter[name] = count, tuple(parts)
+            self.stored |= {piece: None for piece in pieces if piece.high <= count}
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -262,10 +265,17 @@ class _Run:
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
     def _held(self, piece: Piece) -> Arrays | None:
-        arrays = self.stored[piece]
-        if arrays is None and self.folder is not None:
-            arrays = self.folder.get(piece.setting, piece.low, piece.high)
-        return arrays
+        arrays, name = self.stored[piece], piece.setting
+        if arrays is not None or self.folder is None:
+            return arrays
+        count, parts = self.shorter.get(name, (0, ()))
+        if piece.high > count:
+            return self.folder.get(name, piece.low, piece.high)
+        if self.opened[0] != name:
+            found = {part: self.folder.get(name, 0, count, part) for part in parts}
+            self.opened = name, {part: arrays for part, arrays in found.items() if arrays is not None}
+        files = self.opened[1]
+        return self.work.cut(files, piece) if len(files) == len(parts) else None
 
     def _fetch(self, piece: Piece) -> Arrays:
         arrays = self._held(piece)
