@@ -17,7 +17,7 @@ import os
 import sys
 from dataclasses import dataclass, field
 from itertools import permutations, product
-from time import perf_counter
+from time import process_time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -39,13 +39,13 @@ from earnshaw.proof.trusted.cells import (
 )
 from earnshaw.proof.trusted.exclusion import TESTS, judged
 
-SAMPLE = 1500
+SAMPLE = 800
 DEEPEST = 150
 
 
 @dataclass
 class Round:
-    """What one round has seen: cells by depth and by test, seconds and cells tested, and where open cells lie."""
+    """What one round has seen: cells by depth and by test, seconds of the processor and cells tested, and where open cells lie."""
 
     cells: list[float] = field(default_factory=list)
     closed: dict[str, float] = field(default_factory=lambda: dict.fromkeys(TESTS, 0.0))
@@ -82,7 +82,7 @@ def drawn(teacher: Teacher, n: int, count: int, rng: np.random.Generator) -> tup
 
 def one_round(teacher: Teacher, n: int, sample: int, smallest: float, seed: int) -> Round:
     """Go down the tree once."""
-    rng, result, begun = np.random.default_rng(seed), Round(), perf_counter()
+    rng, result, begun = np.random.default_rng(seed), Round(), process_time()
     cells, weights = drawn(teacher, n, sample, rng)
     while len(weights) and len(result.cells) < DEEPEST:
         by, rho = judged(teacher, cells)
@@ -108,7 +108,7 @@ def one_round(teacher: Teacher, n: int, sample: int, smallest: float, seed: int)
             ends, total = np.cumsum(weights), float(weights.sum())
             marks = (np.arange(sample) + rng.uniform()) * total / sample
             cells, weights = cells.take(np.searchsorted(ends, marks)), np.full(sample, total / sample)
-    result.seconds = perf_counter() - begun
+    result.seconds = process_time() - begun
     return result
 
 

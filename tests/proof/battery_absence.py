@@ -46,6 +46,8 @@ def absences() -> dict[str, Case]:
         "absence: parallel pairs": _parallel,
         "absence: near": _near,
         "absence: frames": battery_walks.frames,
+        "absence: slacks": battery_walks.slacks,
+        "absence: bases": battery_walks.bases,
         "absence: walks": battery_walks.walks,
     }
     cases |= {f"absence good: {name}": verdict(data, True) for name, data in good.items()}
@@ -269,8 +271,8 @@ def _bends(checker) -> bool:
         rho = place.rho.max()
         return (min(values) - bound) / rho**2  # what the bound gives away, in squares of the radius
 
-    nobody = cells.Teacher(np.array([0.0]), np.array([[1.0, 0.0]]))
-    someone = cells.Teacher(np.array([1.0]), np.array([[0.6, 0.8]]))
+    nobody = cells.Teacher(np.array([0.0]), np.array([[1.0, 0.0]]), 0.0, ())
+    someone = cells.Teacher(np.array([1.0]), np.array([[0.6, 0.8]]), 0.0, ())
     close = []
     for moving, r, teacher in (((0,), (0.0, 1.0), nobody), ((1,), (0.0, 1.0), nobody), ((0,), (1.0, 0.0), nobody), ((0,), (0.0, 0.0), someone), ((0, 1), (0.0, 1.0), nobody)):  # fmt: skip
         best = np.inf

@@ -1,11 +1,12 @@
 """What a walk over cells must get right as a whole: frames of teachers, what is left open, and the same numbers as ever."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import numpy as np
-from cases import part
-from truth_absence import SETTINGS, around, images, inside, known_of, teacher_of
+from cases import part, raises
+from truth_absence import SETTINGS, images, inside, known_of, teacher_of
 
 import earnshaw.proof.trusted as original
 
@@ -35,9 +36,76 @@ def frames(checker) -> bool:
         except checker.Rejected:
             continue
         return False
+    if absence.framed(np.eye(2).tolist()).radius != 0:
+        return False
     if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
         return False
     return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
+
+
+def slacks(checker) -> bool:
+    """Each bound is moved to the safe side by SLACK: with a large one nothing is closed, and bounds move by just that."""
+    cells, exclusion = part(checker, "cells"), part(checker, "exclusion")
+    square = teacher_of(cells, np.eye(2), 0.0961)
+    tree = cells.roots(square, 2)
+    if exclusion.judged(square, tree, exclusion.TESTS)[0].any() or not exclusion.judged(square, tree)[0].any():
+        return False  # tests that are left out are left out
+    own = exclusion.lengths
+    exclusion.lengths = lambda *given: own(*given)._replace(none=np.ones(len(tree.depth), dtype=bool))
+    try:
+        if exclusion.judged(square, tree, exclusion.TESTS)[0].any() or (exclusion.judged(square, tree)[0] != 1).any():
+            return False
+    finally:
+        exclusion.lengths = own
+    at = cells.Cells(
+        np.array([[0], [2]]), np.zeros((2, 1, 1)), np.full((2, 1, 1), 2.0**-8), np.zeros(1, dtype=np.int64)
+    )
+    alike = cells.Cells(
+        np.array([[0], [0]]), np.full((2, 1, 1), 0.9), np.full((2, 1, 1), 2.0**-8), np.zeros(1, dtype=np.int64)
+    )
+    known = []
+    for some in (at, alike):
+        place = cells.placed(some)
+        pairs = cells.paired(place.u, square)
+        known.append((place, pairs, cells.lengths(place, pairs, square)))
+    lone = cells.Place(*(array[:1] for array in known[0][0]))
+    pairs = cells.paired(lone.u, square)
+    alone = lone, pairs, cells.lengths(lone, pairs, square)
+    if exclusion._near(square._replace(radius=10.0), *alone).any():
+        return False  # one student is no teacher of two
+    if exclusion._near(square._replace(radius=-0.5), *known[0]).any():
+        return False
+    z, before, found = np.full((2, 2, 1), 0.5), exclusion.SLACK, []
+    try:
+        for exclusion.SLACK in (before, 100.0):
+            closed = [bool(exclusion._near(square, *known[0])[0]), bool(exclusion._parallel(square, *known[1])[0])]
+            found.append(
+                (closed, exclusion.least(square, z, *known[1])[0], exclusion.curvature(square, z, *known[1])[0])
+            )
+    finally:
+        exclusion.SLACK = before
+    (small, least, most), (large, lower, higher) = found
+    return (small, large) == ([True, True], [False, False]) and np.allclose(
+        [least - lower, higher - most], 100 - before
+    )
+
+
+def bases(checker) -> bool:
+    """Eigenvectors that are not orthonormal to 2^-44 are not used, whatever LAPACK says."""
+    cells = part(checker, "cells")
+    own, kept = np.linalg.eigh, []
+    try:
+        for off in (2.0**-44, 1.5 * 2.0**-45):
+            vectors = np.eye(2)
+            vectors[0, 1] = off
+            np.linalg.eigh = lambda x, v=vectors: (
+                np.full((len(x), 2), np.pi),
+                np.broadcast_to(v, (len(x), 2, 2)).copy(),
+            )
+            kept.append(known_of(checker, np.eye(2), 2, 5, 1)[-1].basis[0, 1])
+    finally:
+        np.linalg.eigh = own
+    return isinstance(cells.SLACK, float) and (kept[0] == 0).all() and (kept[1] == 1.5 * 2.0**-45).all()
 
 
 def walks(checker) -> bool:
@@ -54,6 +122,21 @@ def walks(checker) -> bool:
         absence.BATCH = before
     if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
         return False
+    roots = cells.roots(square, 2)
+    if absence.walk(square, roots, whole.tested, 2.0**-12).tested != whole.tested:
+        return False
+    if not raises(checker, absence.walk, square, roots, whole.tested - 1, 2.0**-12):
+        return False  # it was to be given up
+    own = cells.Cells.halves
+    cells.Cells.halves = lambda some, rho: own(some, rho).take(slice(1, None))
+    try:
+        if not raises(checker, absence.walk, square, roots, 1e5, 2.0**-12):
+            return False  # a cell was lost
+    finally:
+        cells.Cells.halves = own
+    halved = absence.walk(square, roots.halves(cells.placed(roots).rho), 1e5, 2.0**-12)
+    if halved.covered != len(roots.depth) or halved.open:
+        return False  # a walk may begin anywhere in the tree
     if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
         return False
     if (
@@ -112,6 +195,23 @@ def _own_numbers():
     return list(_numbers(original))
 
 
+@contextmanager
+def _guesses(exclusion) -> Iterator[list[bytes]]:
+    """The vectors that the tests try: what they are given as a guess, bit by bit."""
+    found, own = [], {name: getattr(exclusion, name) for name in ("least", "curvature", "_forms")}
+
+    def recorded(function, place):
+        return lambda *given: found.append(given[place].tobytes()) or function(*given)
+
+    for name, place in (("least", 1), ("curvature", 1), ("_forms", 0)):
+        setattr(exclusion, name, recorded(own[name], place))
+    try:
+        yield found
+    finally:
+        for name, function in own.items():
+            setattr(exclusion, name, function)
+
+
 def _numbers(checker) -> Iterator[object]:
     cells, exclusion, absence = (part(checker, name) for name in ("cells", "exclusion", "absence"))
     tests = exclusion._first_order, exclusion._second_order, exclusion._parallel, exclusion._near
@@ -120,14 +220,11 @@ def _numbers(checker) -> Iterator[object]:
         teacher = teacher_of(cells, rows, 0.05)
         z = np.random.default_rng(16).normal(size=(n, len(rows[0]), 80))
         yield [array.tobytes() for part_of in known for array in part_of]
-        yield [test(teacher, *known).tobytes() for test in tests]
+        with _guesses(exclusion) as guesses:
+            yield [test(teacher, *known).tobytes() for test in tests]
+            yield guesses
         yield [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
         yield [array.tobytes() for array in exclusion.judged(teacher, some)]
-    for u in SADDLES:  # where the test closes a cell only if its guess is good
-        teacher, some = teacher_of(cells, np.eye(len(u))), around(cells, u, 150)
-        place = cells.placed(some)
-        pairs = cells.paired(place.u, teacher)
-        yield exclusion._second_order(teacher, place, pairs, cells.lengths(place, pairs, teacher)).tobytes()
     for rows, n, smallest in WALKS:
         teacher = teacher_of(cells, rows, 0.05)
         tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
@@ -135,9 +232,4 @@ def _numbers(checker) -> Iterator[object]:
         yield [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
 
 
-SADDLES = (
-    [[-0.323, 0.669, 0.669], [0.669, -0.323, 0.669], [0.669, 0.669, -0.323]],
-    [[0.908, 0.32, -0.272], [-0.272, 0.32, 0.908], [0.603, 0.523, 0.603]],
-    [[0.016, 0.016, 1.0], [0.536, 0.536, -0.653], [0.695, 0.695, 0.186]],
-)
 WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))

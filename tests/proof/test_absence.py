@@ -1,7 +1,10 @@
 """Absence of bad minima: what the walk proves, what it leaves open, and what would be noticed if it were wrong."""
 
+import importlib.util
 import json
+import sys
 from itertools import product
+from pathlib import Path
 
 import battery_absence
 import mutation
@@ -346,6 +349,18 @@ def test_three_neurons_have_no_bad_minimum(tmp_path):
     checked = es.check(result.save(tmp_path / "three.json"))
     assert checked.verified
     assert checked.seconds < 900
+
+
+def test_the_estimate_of_the_tree_is_that_of_the_walk(two):
+    """That of benchmarks/absence.py, for a tree that can be walked through: 214 cells, 20 of them roots."""
+    path = Path(__file__).parents[2] / "benchmarks" / "absence.py"
+    spec = importlib.util.spec_from_file_location("benchmark_of_absence", path)
+    benchmark = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    teacher = benchmark.orthonormal(2, 2)
+    found = [benchmark.one_round(teacher, 2, 200, 2.0**-12, seed) for seed in range(4)]
+    assert np.mean([sum(one.cells) for one in found]) == pytest.approx(two.tested, rel=0.1)
+    assert np.mean([one.cells[0] for one in found]) == pytest.approx(20, rel=0.05)
 
 
 def test_the_certificate_of_three_neurons_is_within_what_a_check_may_cost(two):

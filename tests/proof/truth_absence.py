@@ -88,17 +88,6 @@ def random_cells(cells, n, d, count, seed, widths=(1, 9)):
     return cells.Cells(rng.integers(0, 2 * d, size=(n, count)), middle, half, np.zeros(count, dtype=np.int64))
 
 
-def around(cells, u, count):
-    """Cells of many sizes around directions, 0.3 to 0.0003 wide."""
-    u, rng = np.asarray(u, dtype=float), np.random.default_rng(17)
-    axis = np.abs(u).argmax(axis=1)
-    face = 2 * axis + (u[np.arange(len(u)), axis] < 0)
-    free = np.stack([np.delete(x / abs(x[a]), a) for x, a in zip(u, axis, strict=True)])[:, :, None]
-    half = np.broadcast_to(10.0 ** rng.uniform(-3.5, -0.5, size=count), (*free.shape[:2], count))
-    middle = free + rng.uniform(-1, 1, size=half.shape) * half
-    return cells.Cells(np.repeat(face[:, None], count, axis=1), middle, half, np.zeros(count, dtype=np.int64))
-
-
 def point_of(cell, index, rng, corner=False):
     """A network's directions inside one cell: (n, d)."""
     n, free, _ = cell.middle.shape

@@ -33,7 +33,8 @@ STOP_HELP = "early: once the fate is clear. paper: when every neuron's gradient 
 TRACE_HELP = "Store value, gradient norm and weights every M steps (0: never)."
 STARTS_HELP = "One start as drawn, or the best of its four signs (default: one)."
 PROVE_HELP = "Prove every family found, and say which runs ended in a proved basin."
-KERNEL_HELP = "What takes the steps (default: native, where it was built and covers the problem)."
+KERNEL_HELP = "What takes the steps (default: native, on a GPU pool, where they cover the problem)."
+DEVICE_HELP = "What JAX computes on (default: a GPU, if it sees one)."
 WORKERS_HELP = "Worker threads (default: one a core). Never changes a result."
 
 OptimizerName = Annotated[str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=begins(settings.OPTIMIZERS))]
@@ -64,7 +65,8 @@ def sweep(
     as_json: Annotated[bool, RESULTS("One JSON object per (k, n), and nothing else.", "--json")] = False,
     workers: Annotated[int | None, RESULTS(WORKERS_HELP)] = None,
     batch: Annotated[int | None, RESULTS("Runs computed together (default: what suits the device).")] = None,
-    kernel: Annotated[Literal["native", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
+    kernel: Annotated[Literal["native", "pool", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
+    device: Annotated[Literal["cpu", "gpu"] | None, RESULTS(DEVICE_HELP)] = None,
     cluster: settings.ClusterName = None,
     part: settings.PartName = None,
     time_limit: settings.TimeLimit = None,
@@ -78,7 +80,10 @@ def sweep(
     from earnshaw.descent import Stopping
     from earnshaw.experiments import Plan, prove_sweep, run_plan
     from earnshaw.experiments.proving import require_provable
+    from earnshaw.numerics import compute_on
 
+    if device is not None:
+        compute_on(device)
     if network == "conv":
         two = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid}
         two |= {"--activation": activation != "relu", "--output-weights": output_weights != "fixed", "--prove": prove}

@@ -11,11 +11,11 @@ import math
 import platform
 import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import partial
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -40,6 +40,7 @@ from earnshaw.experiments.work import (
     quiet,
     timed,
 )
+from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
 
@@ -156,23 +157,37 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
-    def _pool(self) -> tuple[Executor, Callable[[Piece], Callable[[], Timed]]]:
-        """Return who computes, and what a piece is for them: a call here, or a task that can be sent."""
+    def _executor(self) -> Executor:
+        """Return who computes: threads here, or workers elsewhere."""
         if self.cluster is None:
-            return ThreadPoolExecutor(self.workers), lambda piece: partial(self._compute, piece)
+            return ThreadPoolExecutor(self.workers)
         there = Cluster(self.cluster)
         if not there.workers:
             self.progress(1 - self.left / self.total, "waiting for workers")
-        return there, Tasks(self.work).of
+        return there
+
+    def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
+        """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
+        if self.cluster is not None:
+            task = Tasks(self.work).of
+            return {executor.submit(task(piece)): piece for piece in pieces}
+        futures: dict[Future[Timed], Piece] = {}
+        for group in self.work.together(pieces):
+            if len(group) == 1:
+                futures[executor.submit(self._compute, group[0])] = group[0]
+            else:
+                promised: dict[Piece, Future[Timed]] = {piece: Future() for piece in group}
+                executor.submit(self._compute_group, promised)
+                futures |= {future: piece for piece, future in promised.items()}
+        return futures
 
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
         """Give the pieces to workers and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
         if not pieces:
             return
-        executor, task = self._pool()
-        with one_blas_thread(), _heard(self.stop), _limited(self.stop, self.time_limit), executor as pool:
+        with one_blas_thread(), _heard(self.stop), _limited(self.stop, self.time_limit), self._executor() as executor:
             try:
-                futures: dict[Future[Timed], Piece] = {pool.submit(task(piece)): piece for piece in pieces}
+                futures = self._submit(executor, pieces)
                 while futures:
                     ready, _ = wait(futures, timeout=LOOK, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
@@ -182,7 +197,7 @@ class _Run:
             except BaseException as error:
                 heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+                executor.shutdown(wait=True, cancel_futures=True)
                 if heard:
                     self._log("was stopped at")
                     raise Interrupted(self._standing()) from error
@@ -258,6 +273,17 @@ class _Run:
             return found
 
         return timed(self.work, piece, Context(self.stop.is_set, inside, keep))
+
+    def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
+        """Compute several pieces together, and keep the promise of each as soon as it is done."""
+        begin, before = time.perf_counter(), len(compilations())
+        try:
+            for piece, arrays in self.work.compute_all(list(promised), Context(self.stop.is_set)):
+                promised[piece].set_result(Timed(arrays, (begin, time.perf_counter()), compilations()[before:]))
+        except BaseException as error:
+            for future in promised.values():
+                if not future.done():
+                    future.set_exception(error)
 
     def _report(self, what: str) -> None:
         with self.lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -22,12 +22,15 @@ from earnshaw.descent import (
     descend,
     descent_from_json,
     native,
+    pool,
     suits,
 )
+from earnshaw.descent.pool import Pool, pool_size
 from earnshaw.errors import InputError
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
+from earnshaw.numerics import on_host
 from earnshaw.problems import Problem, problem_from_json
 from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
@@ -36,7 +39,8 @@ from earnshaw.symmetry import pack
 
 MAX_RUNS = 10**8  # of a plan: every end point is kept, and every piece is listed
 PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
-KERNELS = ("native", "xla")  # what can take the steps; the native one where it is there and covers the problem
+# What can take the steps: a library in C on a CPU, a pool of all problems' lanes on a GPU, where they cover the problem.
+KERNELS = ("native", "pool", "xla")
 TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
 
 
@@ -77,7 +81,7 @@ class Setting:
         """Return what a manifest keeps."""
         identity = {"problem": self.problem.to_json(), "descent": self.descent.to_json()}
         identity |= {"label": self.label} if self.label else {}
-        plan = {"batch": self.batch} | ({"kernel": self.kernel} if self.kernel == "native" else {})
+        plan = {"batch": self.batch} | ({"kernel": self.kernel} if self.kernel != "xla" else {})
         return {"identity": identity, "runs": self.runs, "plan": plan}
 
     @classmethod
@@ -133,8 +137,12 @@ class Plan(Work):
         """Return a setting with its kernel: where nothing is asked for, the native one if it can."""
         if setting.kernel not in ("", *KERNELS):
             raise InputError(f"the kernel is {setting.kernel!r}; choose {' or '.join(KERNELS)}")
-        obstacle = native.obstacle(setting.problem, setting.descent, self.stopping)
-        return dataclasses.replace(setting, kernel=setting.kernel or ("xla" if obstacle else "native"))
+        what, usual = (setting.problem, setting.descent, self.stopping), "xla"
+        if native.obstacle(*what) is None:
+            usual = "native"
+        elif jax.default_backend() != "cpu" and pool.obstacle(*what) is None:
+            usual = "pool"
+        return dataclasses.replace(setting, kernel=setting.kernel or usual)
 
     @classmethod
     def of(
@@ -154,8 +162,9 @@ class Plan(Work):
             for problem, (label, chosen) in itertools.product(several, descents.items())
         )
         plan = cls(settings=settings, **more)
-        for setting in settings if kernel == "native" else ():
-            native.require(setting.problem, setting.descent, plan.stopping)
+        for setting in settings:
+            if kernel in ("native", "pool"):
+                (native if kernel == "native" else pool).require(setting.problem, setting.descent, plan.stopping)
         return plan
 
     @property
@@ -177,8 +186,32 @@ class Plan(Work):
         ends = [(low, min(low + size, setting.runs)) for low in range(0, setting.runs, size)]
         return [Piece(name, low, high, weight * (high - low)) for low, high in ends]
 
+    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces in groups: those of one pool, and every other by itself."""
+        groups: dict[Any, list[Piece]] = {}
+        for piece in pieces:
+            setting = self.by_name[piece.setting]
+            pooled = (pool_size(setting.problem), setting.descent) if setting.kernel == "pool" else piece
+            groups.setdefault(pooled, []).append(piece)
+        return list(groups.values())
+
+    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
+        """Run the lanes of a group of pieces; yield each piece when the last of its lanes is decided."""
+        settings = [self.by_name[piece.setting] for piece in pieces]
+        if settings[0].kernel != "pool":
+            yield from super().compute_all(pieces, context)
+            return
+        places = [np.arange(piece.low, piece.high) for piece in pieces]
+        problems = [setting.problem for setting in settings]
+        starts = [self.start.draw(problem, self.seed, lanes) for problem, lanes in zip(problems, places, strict=True)]
+        pool = Pool(list(zip(problems, starts, strict=True)), settings[0].descent, self.stopping)
+        for place, ledger in pool.run(context.cancelled):
+            yield pieces[place], Runs.of_ledger(problems[place], places[place], ledger).arrays()
+
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
+        if self.by_name[piece.setting].kernel == "pool":
+            return next(self.compute_all([piece], context))[1]
         setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
         problem = setting.problem
         starts = self.start.draw(problem, self.seed, lanes)
@@ -191,6 +224,7 @@ class Plan(Work):
             runs, trace = _best_tries(runs, tries), None
         return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
 
+    @on_host()
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""
         setting = self.by_name[name]

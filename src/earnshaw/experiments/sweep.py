@@ -20,6 +20,7 @@ from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
 from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
+from earnshaw.numerics import compute_on
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.showing import Shown
 from earnshaw.starts import Start
@@ -235,6 +236,7 @@ def sweep(
     out: str | Path | None = None,
     progress: Progress = quiet,
     cluster: str | None = None,
+    device: str | None = None,
     time_limit: float | None = None,
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
@@ -250,9 +252,10 @@ def sweep(
     stop, max_steps : when a run ends: ``early`` once its fate is clear, ``paper`` when its gradient has vanished
     trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
-    kernel : what takes the steps: ``native``, ``xla``, or what suits the problem when not given
+    kernel : what takes the steps: ``native``, ``pool``, ``xla``, or what suits problem and device when not given
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : called with the share of the work done, and what was finished
+    device : ``cpu`` or ``gpu``, if JAX has not begun on another; its choice when not given
     cluster : ``"local:4"``, or the address of a Dask scheduler: worker processes there, in place of threads
     time_limit : seconds after which :class:`~earnshaw.experiments.Interrupted` is raised; the folder keeps what is done
 
@@ -262,6 +265,8 @@ def sweep(
     >>> runs.outcomes
     {'GLOBAL': 997, 'SPURIOUS': 3}
     """
+    if device is not None:
+        compute_on(device)
     if students is not None:
         if not isinstance(problem, TwoLayer):
             raise InputError(f"students={students} is for a TwoLayer problem, not for {problem!r:.60}; leave it out")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -159,6 +159,15 @@ class Work:
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Return the arrays of a piece: a function of the work and the piece alone."""
         raise NotImplementedError
+
+    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces in groups that one worker computes better together; here, each by itself."""
+        return [[piece] for piece in pieces]
+
+    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
+        """Compute a group of pieces; yield each as soon as it is done, in any order."""
+        for piece in pieces:
+            yield piece, self.compute(piece, context)
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces."""

@@ -49,8 +49,8 @@ class Teacher(NamedTuple):
 
     lengths: np.ndarray
     units: np.ndarray
-    radius: float = 0.0
-    symmetries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    radius: float
+    symmetries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
 
 class Cells(NamedTuple):
