@@ -41,6 +41,10 @@ NOT_RUN = {
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",
 }
 LIMIT = 120.0  # seconds for a command
+# Pages that take ten seconds and more, and whose functions and commands have tests of their own.
+NIGHTLY = dict.fromkeys(
+    ("charges.md", "errata.md", "optimizers.md", "own-activation.md", "symmetry.md"), pytest.mark.nightly
+)
 PROSE, PYTHON, SHELL, OUTPUT = "prose", "python", "shell", "output"
 
 
@@ -194,7 +198,7 @@ def _bash(command: str) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=NIGHTLY.get(page.name, ()), id=page.name) for page in PAGES])
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "programs"))
