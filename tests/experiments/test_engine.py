@@ -359,10 +359,10 @@ def test_interrupted_extensions_resume(tmp_path):
 
 
 def test_an_interruption_says_how_far_it_came(tmp_path, caplog):
-    TROUBLE["s2", 4] = interrupt
+    TROUBLE["s2", 8] = interrupt
     with caplog.at_level("INFO", "earnshaw"), pytest.raises(Interrupted) as raised:
         run(Squares((1, 2)), tmp_path / "run", 1)
-    assert str(raised.value.standing) == "1 of 2 settings, 4 of 6 pieces, 14 of 20 runs"
+    assert str(raised.value.standing) == "1 of 2 settings, 5 of 6 pieces, 18 of 20 runs"
     TROUBLE.clear()
     with caplog.at_level("INFO", "earnshaw"):
         run(Squares((1, 2)), tmp_path / "run", 1)
@@ -370,8 +370,8 @@ def test_an_interruption_says_how_far_it_came(tmp_path, caplog):
     assert caplog.messages == [
         f"{work} begins with 0 of 2 settings, 0 of 6 pieces, 0 of 20 runs",
         "s1 is finished: 10 runs",
-        f"{work} was stopped at 1 of 2 settings, 4 of 6 pieces, 14 of 20 runs",
-        f"{work} begins with 1 of 2 settings, 4 of 6 pieces, 14 of 20 runs",
+        f"{work} was stopped at 1 of 2 settings, 5 of 6 pieces, 18 of 20 runs",
+        f"{work} begins with 1 of 2 settings, 5 of 6 pieces, 18 of 20 runs",
         "s2 is finished: 10 runs",
         f"{work} is done: 2 of 2 settings, 6 of 6 pieces, 20 of 20 runs",
     ]
