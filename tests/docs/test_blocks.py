@@ -36,6 +36,7 @@ NOT_RUN = {
     r"earnshaw prove k15-n16\.npz .*": "needs the authors' published points; tests/proof proves them where they are at hand",
     r"earnshaw (sweep|runs families) .*runs/families-.*": "takes half an hour; tests/experiments/test_met.py counts small sweeps",
     r"earnshaw grow -k 11 .*": "takes a minute or more; tests/experiments/test_grow.py climbs it every night",
+    r"earnshaw atlas map -k 6\.\.30 .*": "takes minutes; tests/experiments/test_survey.py makes half of it every night",
     r"earnshaw (sweep -k 8 .*runs/eight|follow runs/eight .*)": "takes 20 s; tests/experiments/test_follow.py follows it nightly",
     r"earnshaw demo.*": "takes minutes; its parts are tested where they are",
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",

@@ -42,6 +42,17 @@ def test_minima_are_proved_with_their_families(k, n, family, least):
     assert check_bytes(cell.certificate.encode())[:2] == (True, "blocks")
 
 
+@pytest.mark.nightly
+@pytest.mark.slow
+def test_the_map_up_to_sixteen():
+    """The smallest k of each number more, as docs/over-parameterised.md has them."""
+    found = atlas_map([(k, n) for k in range(6, 17) for n in range(k, 2 * k + 1)])
+    assert {more: cell.k for more, cell in found.smallest.items()} == {
+        0: 6, 1: 7, 2: 11, 3: 11, 4: 15, 5: 15, 6: 15, 7: 16, 8: 16, 9: 16,
+    }  # fmt: skip
+    assert [found.count(status) for status in Status] == [42, 0, 90]
+
+
 def test_where_every_family_is_a_saddle_or_lost_nothing_is_found(small):
     cell = small[0][6, 7]
     assert (cell.status, cell.family, cell.certificate) == (Status.NOT_FOUND, None, None)

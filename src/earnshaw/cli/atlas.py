@@ -33,6 +33,7 @@ BUILD_EXAMPLES = (
 )
 SHOW_EXAMPLES = "earnshaw atlas show\nearnshaw atlas show atlas --figure atlas.png\nearnshaw atlas show atlas --json"
 SPECTRUM_EXAMPLES = "earnshaw atlas spectrum -k 20 --family II --family global --figure spectra.png"
+TURNS_EXAMPLES = "earnshaw atlas turns --family II --family A --family B"
 MAP_EXAMPLES = (
     "earnshaw atlas map -k 6..16 -n k..2k\nearnshaw atlas map -k 6..30 -n k..2k --out runs/map --figure map.png"
 )
@@ -165,6 +166,39 @@ def spectrum(
         }
         spectrum_figure(curves, figure)
         note(f"drawn: {figure}")
+
+
+@app.command("turns", cls=Command, epilog=TURNS_EXAMPLES)
+def turns(
+    families: Families,
+    as_json: Annotated[bool, option("One JSON object per family, and nothing else.", "--json")] = False,
+) -> None:
+    """Enclose the real k at which families turn from saddle to minimum, to ten digits, and name the block that turns.
+
+    Gradient and blocks are analytic in k, so that a family is a curve over real k. What is printed is proved in balls.
+    """
+    from dataclasses import asdict
+    from math import ceil, floor
+
+    from earnshaw.proof import turn
+
+    found = [turn(name) for name in families]
+    if as_json:
+        for row in found:
+            json_line(asdict(row))
+        return
+    unit = 1e-11
+    rows = [
+        [
+            row.family,
+            f"{floor(row.k_ge / unit) * unit:.11f}",
+            f"{ceil(row.k_le / unit) * unit:.11f}",
+            str(row.first),
+            row.block,
+        ]
+        for row in found
+    ]
+    show_table(["family", "k >=", "k <=", "minimum from", "block that turns"], rows)
 
 
 @app.command("map", cls=Command, epilog=MAP_EXAMPLES)
