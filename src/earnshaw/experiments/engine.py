@@ -10,6 +10,7 @@ import platform
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -22,7 +23,19 @@ from typing import TypedDict
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.parts import Part
-from earnshaw.experiments.work import RECORD, Context, Done, Finished, Piece, Progress, Work, how_computed, quiet
+from earnshaw.experiments.progress import asked
+from earnshaw.experiments.work import (
+    RECORD,
+    Context,
+    Done,
+    Finished,
+    Milestone,
+    Piece,
+    Progress,
+    Work,
+    how_computed,
+    quiet,
+)
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
@@ -44,7 +57,7 @@ def run(
     work: Work,
     out: str | Path | None = None,
     workers: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
     *,
     part: str | Part | None = None,
 ) -> dict[str, Done]:
@@ -54,6 +67,7 @@ def run(
     runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
     for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
 
+    ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders.
     """
@@ -64,11 +78,12 @@ def run(
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
     if out is None:
-        return _Run(work, None, workers, progress).run()
-    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
+        with asked(progress, work.kind) as heard:
+            return _Run(work, None, workers, heard).run()
+    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress, chosen).run()
+        return _Run(work, folder, workers, heard, chosen).run()
 
 
 class _Run:
@@ -84,6 +99,7 @@ class _Run:
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
+        self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
         self.total = self.left = 0.0
         self.lock = threading.Lock()
 
@@ -137,12 +153,15 @@ class _Run:
             self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
         self.stored[piece] = timed.arrays if self.folder is None else None
         self.times.add(piece.setting, timed)
-        self.inside.pop(piece, None)
-        self.left -= piece.weight
+        with self.lock:
+            self.inside.pop(piece, None)
+            self.left -= piece.weight
         self.waiting[piece.setting] -= 1
         if not self.waiting[piece.setting]:
             self._finish(piece.setting)
-        self._report(piece.setting)
+            self._report(Milestone(self.work.told(piece.setting, self.results[piece.setting].record)))
+        else:
+            self._report(piece.setting)
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, all but the record, a shorter run, or single pieces."""
@@ -167,6 +186,9 @@ class _Run:
             self.inside[piece] = share
             self._report(what)
 
+        def counted(counts: Mapping[str, int]) -> None:
+            self.counts[piece] = counts
+
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
@@ -178,12 +200,17 @@ class _Run:
             return found
 
         begin, before = time.perf_counter(), len(compilations())
-        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, keep))
+        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, counted, keep))
         return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
 
     def _report(self, what: str) -> None:
         with self.lock:
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
+            if self.counts and not isinstance(what, Milestone):
+                ended = Counter[str]()
+                for counts in list(self.counts.values()):
+                    ended.update(counts)
+                what = ", ".join([what, *(f"{count} {name}" for name, count in ended.items())])
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
     def _fetch(self, piece: Piece) -> Arrays:

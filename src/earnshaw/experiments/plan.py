@@ -15,6 +15,7 @@ import numpy as np
 
 from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
 from earnshaw.errors import InputError
+from earnshaw.experiments.progress import reporting
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
@@ -147,6 +148,7 @@ class Plan(Work):
         ends = [(low, min(low + size, setting.runs)) for low in range(0, setting.runs, size)]
         return [Piece(name, low, high, weight * (high - low)) for low, high in ends]
 
+    @reporting
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
         setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
@@ -160,6 +162,12 @@ class Plan(Work):
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None
         return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
+
+    def told(self, name: str, record: Mapping[str, Any]) -> str:
+        """Say how many runs of a setting ended how, and in how many families of minima."""
+        ended = ", ".join(f"{count} {outcome.lower()}" for outcome, count in record["outcomes"].items())
+        families = len(record["families"])
+        return f"{name}: {ended}" + (f"; {families} {'family' if families == 1 else 'families'}" if families else "")
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""

@@ -209,7 +209,7 @@ def run_plan(
     plan: Plan,
     out: str | Path | None = None,
     workers: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
     **how: Unpack[How],
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
@@ -232,7 +232,7 @@ def sweep(
     batch: int | None = None,
     workers: int | None = None,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
@@ -248,7 +248,8 @@ def sweep(
     trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
-    progress : called with the share of the work done, and what was finished
+    progress : True shows a bar with what is being done, runs decided and spurious so far, and the time left; a function is called
+        with the share of the work done, and what is being done
 
     Examples
     --------

@@ -23,6 +23,12 @@ KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
 
 
+class Milestone(str):
+    """What was finished, where that is worth a line of its own: a whole setting."""
+
+    __slots__ = ()
+
+
 def quiet(share: float, what: str) -> None:
     """Report progress to nobody."""
 
@@ -43,6 +49,9 @@ class Context:
 
     cancelled: Callable[[], bool] = lambda: False  #: whether to stop
     progress: Progress = quiet  #: who hears of the progress
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: (
+        None
+    )  #: who hears how many of its runs ended so far, and how
     #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
 
@@ -132,6 +141,10 @@ class Work:
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces."""
         return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
+
+    def told(self, name: str, record: Mapping[str, Any]) -> str:
+        """Say in a line that a setting is finished, from its record."""
+        return f"{name}: done"
 
     def results(self, name: str) -> tuple[str, ...]:
         """Return which result files a setting has: by part, as :meth:`finish` returns them."""
