@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         Sweep,
         SweepResult,
         build_atlas,
+        compare,
         dynamics,
         families,
         families_met,
@@ -71,7 +72,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Atlas Fit Plan Runs Sweep SweepResult build_atlas dynamics families families_met family_spectrum fit follow grow load "
+    "experiments": "Atlas Fit Plan Runs Sweep SweepResult build_atlas compare dynamics families families_met family_spectrum fit follow grow load "
     "load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
