@@ -10,7 +10,7 @@ TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --d
 
 .PHONY: demo test test-fast nightly bench docs wheel lint clean
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml setup.py constraints.txt $(wildcard src/earnshaw/descent/native/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "earnshaw needs Python 3.11 or newer; set PYTHON=python3.11")'
 	test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	$(PIP) -e .

@@ -39,6 +39,7 @@ def main() -> None:
         "k = n = 40": partial(prove, *minimum(40)),
         "family II, every k >= 6": partial(prove_every_k, "II"),
         "family A, every k >= 6": partial(prove_every_k, "A"),
+        "family B, every k >= 7": partial(prove_every_k, "B"),
         "10,000 rows, K = 3, d = 5": partial(prove, *data(10_000, 3, 5)),
         "10,000 rows, K = 3, d = 20": partial(prove, *data(10_000, 3, 20)),
     }.items():

@@ -37,9 +37,11 @@ def run(*arguments, folder, **environment):
 def wheel(tmp_path_factory):
     """Return the path of a wheel built from a copy of the sources."""
     source, made = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source)
-    shutil.copytree(REPOSITORY / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    shutil.copytree(
+        REPOSITORY / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
+    )
     at_hand = importlib.util.find_spec("setuptools") and int(version("setuptools").split(".")[0]) >= SETUPTOOLS
     how = ["--no-isolation"] if at_hand else []
     try:
@@ -59,7 +61,13 @@ def test_the_wheel_holds_the_package_its_types_and_data_and_nothing_else(wheel):
     source = REPOSITORY / "src"
     expected = {
         str(path.relative_to(source))
-        for pattern in ("*.py", "py.typed", "data/*.json")
+        for pattern in (
+            "*.py",
+            "py.typed",
+            "data/*.json",
+            "native/*.[ch]",
+            "native/_kernel*.so",
+        )  # the last where it could be built
         for path in (source / "earnshaw").rglob(pattern)
     }
     assert {"earnshaw/py.typed", "earnshaw/data/k6-minimum.json", "earnshaw/proof/trusted/relu.py"} <= expected

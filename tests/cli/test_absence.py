@@ -30,6 +30,12 @@ def test_a_teacher_of_ones_own_and_json(earnshaw):
     assert earnshaw("check", row["certificate"])[0] == 0
 
 
+def test_cells_in_space_are_drawn_on_the_sphere(earnshaw):
+    code, _, _ = earnshaw("absence", "-k", 3, "-n", 1, "--smallest", 0.05, "--out", "certs", "--figure")
+    assert code == 1
+    assert sum(Path("certs", f"k3-n1-cells.{kind}").stat().st_size > 1000 for kind in ("png", "svg")) == 2
+
+
 def test_what_is_not_proved_says_so(earnshaw):
     code, out, err = earnshaw("absence", "-k", 2, "-n", 1, "--smallest", 0.01)
     assert code == 1
@@ -49,6 +55,7 @@ def test_what_is_not_proved_says_so(earnshaw):
         ("--teacher", "absent.npy"),
         ("-k", 1),
         ("-k", 2, "--figure"),
+        ("-k", 2, "-n", 1, "--figure", "--out", "x"),
         ("--map",),
         ("--map", "-k", 2, "--out", "x"),
     ],

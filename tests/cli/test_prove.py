@@ -154,7 +154,7 @@ def test_a_family_is_proved_for_every_k_or_refused_with_the_block_that_fails(ear
     assert "k = 5: the part standard of group 0 is not positive definite" in out
     for wrong, says in {
         ("--every-k",): "--every-k is about a family",
-        ("--family", "B", "--every-k"): "is not proved for every k; give II or A",
+        ("--family", "C", "--every-k"): "is not proved for every k; give II, A, B",
         ("--family", "A", "--every-k", "-k", "6..8"): "the first k",
         ("--family", "A", "--every-k", "--precision", "200"): "leave out --precision",
     }.items():

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from earnshaw.cli.app import app
+from earnshaw.problems import named_family
 
 PLAIN = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -124,3 +125,32 @@ def test_documented_options_exist():
         text = result.stdout
         unknown = [option for option in options if not re.search(rf"(?<![\w-]){option}(?![\w-])", text)]
         assert not unknown, f"earnshaw {command} has no {unknown}"
+
+
+def test_the_first_table_of_the_readme_has_a_command_for_what_it_says_is_proved_by_computing():
+    """Each command is one, takes its options, and knows its family."""
+    table = (
+        (REPOSITORY / "README.md")
+        .read_text()
+        .partition("| k | n | bad minima? | command |\n| --- | --- | --- | --- |\n")[2]
+    )
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.partition("\n\n")[0].splitlines()]
+    assert [row[0] for row in rows if row[2] == "open"] == ["4, 5"]
+    assert {row[2].split(":")[0].split(",")[0].split(" (")[0] for row in rows} == {"none", "open", "there is one"}
+    proved = {
+        row[0]: re.findall(r"`(earnshaw [^`]+)`", row[3])
+        for row in rows
+        if row[2] != "open" and "by hand" not in row[2]
+    }
+    assert len(proved) == 8
+    for name, lines in proved.items():
+        assert lines, f"the row {name} has no command"
+        for line in lines:
+            match = COMMAND.fullmatch(line)
+            assert match, line
+            result = CliRunner(env=PLAIN).invoke(app, [*match[1].split(), "--help"], prog_name="earnshaw")
+            options = re.findall(r"(?<!\S)(--?[a-z][a-z-]*)", match[2])
+            assert result.exit_code == 0
+            assert all(option in result.stdout for option in options), line
+            for family in re.findall(r"--family (\S+)", line):
+                assert named_family(family)

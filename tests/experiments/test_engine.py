@@ -240,6 +240,30 @@ def test_an_error_stops_the_other_workers_and_is_raised(tmp_path):
     assert load(tmp_path / "run")["s2"].tolist() == [i * i for i in range(10)]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_pieces_that_are_computed_together_are_kept_one_by_one(tmp_path, monkeypatch, workers):
+    """A group of pieces comes in any order; what was done before an interruption or an error is not done again."""
+    monkeypatch.setattr(Squares, "together", lambda self, pieces: [pieces[:-1], pieces[-1:]])
+    monkeypatch.setattr(
+        Squares,
+        "compute_all",
+        lambda self, pieces, context: ((piece, self.compute(piece, context)) for piece in reversed(pieces)),
+    )
+    for trouble in (interrupt, lambda context: 1 / 0):
+        COMPUTED.clear()
+        folder = tmp_path / str(len(TROUBLE))
+        TROUBLE["s1", 0] = trouble
+        with pytest.raises((Interrupted, ZeroDivisionError)):
+            run(Squares((1,), runs=14), folder, workers)
+        assert {("s1", 8, 12), ("s1", 4, 8)} <= set(pieces_computed())
+        TROUBLE.clear()
+        COMPUTED.clear()
+        run(Squares((1,), runs=14), folder, workers)
+        assert {piece[1] for piece in pieces_computed()} <= {0, 12}
+        assert load(folder)["s1"].tolist() == [i * i for i in range(14)]
+        TROUBLE["another", 0] = trouble
+
+
 @pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])
 def test_a_damaged_piece_is_computed_again(tmp_path, damage):
     TROUBLE["s1", 8] = interrupt

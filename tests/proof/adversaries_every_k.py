@@ -7,15 +7,19 @@ from math import nextafter, sqrt
 from adversaries import TINY, Forger
 
 from earnshaw.proof import Certificate, prove_every_k
+from earnshaw.proof.every_k import PLANS
 from earnshaw.proof.trusted.reading import seal
 
-SHORT = 37  # the first k of certificates that are quick to check
+
+def begin(family) -> int:
+    """The first k of certificates that are quick to check."""
+    return PLANS[family].start - 3
 
 
 @cache
 def short(family) -> Certificate:
     """A certificate whose head is of three points."""
-    return prove_every_k(family, SHORT).certificate
+    return prove_every_k(family, begin(family)).certificate
 
 
 def hexed(numbers):
@@ -24,13 +28,13 @@ def hexed(numbers):
 
 def everything(family="A"):
     """Return (must be rejected, must be accepted)."""
-    forger = Forger({"every_k": dict(short(family).document)})
+    forger, start = Forger({"every_k": dict(short(family).document)}), PLANS[family].start
     document = forger.documents["every_k"]
     tail, claims, center, curve = (document[name] for name in ("tail", "claims", "center", "curve"))
     ends = [float.fromhex(end) for end in tail["ends"]]
     tube = float.fromhex(tail["tube"])
     least, far, low, high = (
-        float.fromhex(claims[name]) for name in ("lambda_ge", "lambda_tail_ge", "value_ge", "value_le")
+        float.fromhex(claims[name]) for name in ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le")
     )
 
     def bent(row, place, by):
@@ -49,21 +53,21 @@ def everything(family="A"):
     swapped = [*ends[:50], ends[51], ends[50], *ends[52:]]
     edits = {
         "a gap at h0: the last piece is missing": cut(ends=hexed(ends[:-1])),
-        "a gap at h0 of one unit in the last place": cut(ends=hexed([*ends[:-1], nextafter(1 / sqrt(40), 0)])),
+        "a gap at h0 of one unit in the last place": cut(ends=hexed([*ends[:-1], nextafter(1 / sqrt(start), 0)])),
         "a gap at 0: the first piece is missing": cut(ends=hexed(ends[1:])),
         "a piece out of order": cut(ends=hexed(swapped)),
         "an empty piece": cut(ends=hexed([*ends[:50], ends[49], *ends[50:]])),
         "pieces beyond 1": cut(ends=hexed([*ends, 1.0])),
         "too few pieces": cut(ends=hexed([0.0, ends[-1]])),
         "no pieces": cut(ends=[]),
-        "k0 lowered by one": cut(**{"from": 39}),
-        "k0 lowered by one with its point": cut(**{"from": 39}) | {"center": center[:-1]},
-        "k0 raised by one": cut(**{"from": 41}),
+        "k0 lowered by one": cut(**{"from": start - 1}),
+        "k0 lowered by one with its point": cut(**{"from": start - 1}) | {"center": center[:-1]},
+        "k0 raised by one": cut(**{"from": start + 1}),
         "a point too few": {"center": center[1:]},
         "a point too many": {"center": [*center, center[-1]]},
         "points in another order": {"center": center[::-1]},
-        "first lowered by one": {"problem": {**document["problem"], "first": SHORT - 1}},
-        "another family": {"problem": {**document["problem"], "family": "B"}},
+        "first lowered by one": {"problem": {**document["problem"], "first": begin(family) - 1}},
+        "another family": {"problem": {**document["problem"], "family": "I"}},
         "another target": {"problem": {**document["problem"], "target": "any"}},
         "another objective": {"problem": {**document["problem"], "objective": "any"}},
         "tube of radius 0": cut(tube=(0.0).hex()),
@@ -72,10 +76,10 @@ def everything(family="A"):
         "a tube too wide": cut(tube=(0.25).hex()),
         "an order too small": cut(order=8),
         "an order as a bool": cut(order=True),
-        "lambda_ge too large": {"claims": {**claims, "lambda_ge": (least * 1.001).hex()}},
+        "lambda_head_ge too large": {"claims": {**claims, "lambda_head_ge": (least * 1.001).hex()}},
         "lambda_tail_ge too large": {"claims": {**claims, "lambda_tail_ge": (far * 1.02).hex()}},
-        "lambda_ge above lambda_tail_ge": {"claims": {**claims, "lambda_tail_ge": (least * (1 - TINY)).hex()}},
-        "lambda zero": {"claims": {**claims, "lambda_ge": (0.0).hex()}},
+        "lambda_head_ge zero": {"claims": {**claims, "lambda_head_ge": (0.0).hex()}},
+        "lambda_tail_ge zero": {"claims": {**claims, "lambda_tail_ge": (0.0).hex()}},
         "value_ge too large": {"claims": {**claims, "value_ge": (low * (1 + TINY)).hex()}},
         "value_le too small": {"claims": {**claims, "value_le": (high * (1 - TINY)).hex()}},
         "value_ge zero": {"claims": {**claims, "value_ge": (0.0).hex()}},
@@ -101,12 +105,12 @@ def everything(family="A"):
         "weaker": forger.forged(
             "every_k",
             claims={
-                "lambda_ge": (least / 2).hex(),
-                "lambda_tail_ge": (least / 2).hex(),
+                "lambda_head_ge": (least / 2).hex(),
+                "lambda_tail_ge": (far / 3).hex(),
                 "value_ge": (low / 2).hex(),
                 "value_le": (high * 2).hex(),
             },
         ),
-        "a wider tube": forger.forged("every_k", claims__lambda_tail_ge=least, **cut(tube=(4 * tube).hex()), claims__value_le=1.0, claims__value_ge=0.01),
+        "a wider tube": forger.forged("every_k", claims__lambda_tail_ge=far / 2, **cut(tube=(4 * tube).hex()), claims__value_le=1.0, claims__value_ge=0.01),
     }  # fmt: skip
     return bad, good

@@ -79,7 +79,7 @@ LONG = ("absence.py", "cells.py", "exclusion.py")  # files whose cases walk over
 ONLY = {  # the cases that can reach these files
     **dict.fromkeys(LONG, ABSENCE),
     **dict.fromkeys(("parts.py", "blocks.py", "blocks_claims.py"), BLOCKS),
-    **dict.fromkeys(("models.py", "scaled.py", "every_k.py"), EVERY_K),
+    **dict.fromkeys(("models.py", "scaled.py", "singles.py", "every_k.py"), EVERY_K),
 }
 
 

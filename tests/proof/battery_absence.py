@@ -1,18 +1,30 @@
 """What the walk of the kind `absence` must get right: enclosures hold what they should, bounds bound, covers cover.
 
-Truth comes from points inside cells, with angles by arctan2, and from the formulas of docs/absence.md written once more for one
-network at a time. One case, `as it was`, compares numbers with those of the checker itself: it tells a changed guess, which no
+Truth comes from points inside cells and the formulas of docs/absence.md for one network at a time (``truth_absence.py``). One case, `as it was`, compares numbers with those of the checker itself: it tells a changed guess, which no
 truth can, for a worse guess is not wrong.
 """
 
-from functools import cache
 from itertools import permutations, product
 
 import adversaries_absence
+import battery_walks
 import numpy as np
 from cases import Case, part, verdict
-
-import earnshaw.proof.trusted as original
+from truth_absence import (
+    SETTINGS,
+    angle,
+    curvature,
+    force,
+    images,
+    inside,
+    known_of,
+    pair,
+    phi,
+    point_of,
+    random_cells,
+    root_of,
+    teacher_of,
+)
 
 TINY = 2.0**-60
 
@@ -21,7 +33,7 @@ def absences() -> dict[str, Case]:
     """Return the cases by name."""
     bad, good = adversaries_absence.everything()
     cases = {
-        "absence: as it was": _as_it_was,
+        "absence: as it was": battery_walks.as_it_was,
         "absence: angles": _angles,
         "absence: symmetries": _symmetries,
         "absence: cover": _cover,
@@ -33,130 +45,13 @@ def absences() -> dict[str, Case]:
         "absence: curvatures": _curvatures,
         "absence: parallel pairs": _parallel,
         "absence: near": _near,
-        "absence: frames": _frames,
-        "absence: walks": _walks,
+        "absence: frames": battery_walks.frames,
+        "absence: slacks": battery_walks.slacks,
+        "absence: bases": battery_walks.bases,
+        "absence: walks": battery_walks.walks,
     }
     cases |= {f"absence good: {name}": verdict(data, True) for name, data in good.items()}
     return cases | {f"absence bad: {name}": verdict(data, False) for name, data in bad.items()}
-
-
-# One network at a time, in plain formulas.
-
-
-def angle(x, y):
-    return 2 * np.arctan2(np.linalg.norm(x - y), np.linalg.norm(x + y))
-
-
-def gamma(x, y):
-    t = angle(x, y)
-    return np.sin(t) * x + (np.pi - t) * y
-
-
-def phi(x, y):
-    t = angle(x, y)
-    return np.sin(t) + (np.pi - t) * np.cos(t)
-
-
-def force(u, r, teacher, a):
-    """f for one network: sum of a_i.N_i."""
-    students = [(y, s) for y, s in zip(u, r, strict=True)]
-    teachers = [(y, -s) for y, s in zip(teacher.units, teacher.lengths, strict=True)]
-    return sum(a[i] @ sum(s * gamma(x, y) for y, s in students + teachers) for i, x in enumerate(u))
-
-
-def second(x, y, z):
-    """B(z): 2 pi d2f/dx2 at unit vectors, as the derivative of the gradient."""
-    t = angle(x, y)
-    m = y - (x @ y) * x
-    return np.sin(t) * (z @ z - (x @ z) ** 2) + ((m @ z) ** 2 / np.sin(t) if np.sin(t) > 1e-12 else 0)
-
-
-def mixed(x, y, z, w):
-    """2 pi z.d2f/dxdy w at unit vectors."""
-    t = angle(x, y)
-    if np.sin(t) < 1e-9:
-        return (np.pi - t) * (z @ w)
-    fraction = np.outer(x, y) + np.outer(y, x) - (x @ y) * (np.outer(x, x) + np.outer(y, y))
-    return (np.pi - t) * (z @ w) + z @ fraction @ w / np.sin(t)
-
-
-def curvature(u, r, teacher, z):
-    """Q for one network."""
-    total = 0.0
-    for i, x in enumerate(u):
-        total += np.pi * r[i] * (z[i] @ z[i])
-        total += sum(r[j] * second(x, y, z[i]) for j, y in enumerate(u) if j != i)
-        total -= sum(s * second(x, y, z[i]) for y, s in zip(teacher.units, teacher.lengths, strict=True))
-        total += 2 * sum(np.sqrt(r[i] * r[j]) * mixed(x, u[j], z[i], z[j]) for j in range(i))
-    return total
-
-
-# Cells and points in them.
-
-
-def teacher_of(cells, rows, radius=0.0):
-    rows = np.asarray(rows, dtype=float)
-    sizes = np.linalg.norm(rows, axis=1)
-    return cells.Teacher(sizes, rows / sizes[:, None], radius, cells.symmetries(rows.tolist()))
-
-
-def random_cells(cells, n, d, count, seed, widths=(1, 9)):
-    rng = np.random.default_rng(seed)
-    half = 2.0 ** -rng.integers(*widths, size=(n, d - 1, count))
-    middle = np.floor(rng.uniform(-1, 1, size=half.shape) / (2 * half)) * 2 * half + half
-    return cells.Cells(rng.integers(0, 2 * d, size=(n, count)), middle, half, np.zeros(count, dtype=np.int64))
-
-
-def point_of(cell, index, rng, corner=False):
-    """A network's directions inside one cell: (n, d)."""
-    n, free, _ = cell.middle.shape
-    u = np.empty((n, free + 1))
-    for i in range(n):
-        offset = rng.choice([-1.0, 1.0], size=free) if corner else rng.uniform(-1, 1, size=free)
-        x = list(cell.middle[i, :, index] + offset * cell.half[i, :, index])
-        x.insert(int(cell.face[i, index]) // 2, 1.0 - 2.0 * (cell.face[i, index] % 2))
-        u[i] = np.array(x) / np.linalg.norm(x)
-    return u
-
-
-def inside(cell, index, u, slack=1e-12):
-    """Whether a cell holds directions."""
-    for i, x in enumerate(u):
-        axis, sign = int(cell.face[i, index]) // 2, 1.0 - 2.0 * (cell.face[i, index] % 2)
-        if sign * x[axis] <= 0:
-            return False
-        free = np.delete(x / abs(x[axis]), axis)
-        if not (np.abs(free - cell.middle[i, :, index]) <= cell.half[i, :, index] + slack).all():
-            return False
-    return True
-
-
-def images(u, symmetries):
-    """All that a walk may take for u: permuted students, symmetries of the teacher."""
-    for order, signs in [(tuple(range(u.shape[1])), (1,) * u.shape[1]), *symmetries]:
-        moved = np.array(signs) * u[:, list(order)]
-        for students in permutations(range(len(u))):
-            yield moved[list(students)]
-
-
-SETTINGS = (  # teacher, students
-    (np.eye(2), 2),
-    (np.eye(3), 3),
-    ([[0.9, 0.1], [-0.3, 0.5]], 1),
-    ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3),
-    ([[0.6, 0.3, 0.1], [-0.2, 0.5, 0.7]], 2),
-    ([[0.0, 0.0, 1.0], [0.3, -0.5, 0.1]], 1),
-)
-
-
-def _known(checker, rows, n, count, seed, widths=(1, 9)):
-    """Cells of a setting, and all that is known of them."""
-    cells = part(checker, "cells")
-    teacher = teacher_of(cells, rows)
-    some = random_cells(cells, n, len(rows[0]), count, seed, widths)
-    place = cells.placed(some)
-    pairs = cells.paired(place.u, teacher)
-    return teacher, some, place, pairs, cells.lengths(place, pairs, teacher)
 
 
 def _angles(checker) -> bool:
@@ -165,7 +60,7 @@ def _angles(checker) -> bool:
     if not np.abs(cells.arcsine(q) - np.arcsin(np.sqrt(q))).max() < 2.0**-45:
         return False
     for rows, n in SETTINGS:
-        _, _, place, pairs, _ = _known(checker, rows, n, 40, 1)
+        _, _, place, pairs, _ = known_of(checker, rows, n, 40, 1)
         every = np.concatenate(
             [place.u, np.broadcast_to(_units(rows), (40, len(rows), len(rows[0]))).transpose(1, 2, 0)]
         )
@@ -225,23 +120,13 @@ def _cover(checker) -> bool:
         ]
         for _ in range(60):
             u = rng.normal(size=(n, len(rows[0])))
-            if not any(_root_of(v) in keys for v in images(u, true)):
+            if not any(root_of(v) in keys for v in images(u, true)):
                 return False
     return True
 
 
 def _key(cells, index):
     return tuple((int(cells.face[i, index]), *cells.middle[i, :, index].tolist()) for i in range(len(cells.face)))
-
-
-def _root_of(u):
-    """The root that would hold directions."""
-    found = []
-    for x in u:
-        axis = int(np.abs(x).argmax())
-        free = np.delete(x / abs(x[axis]), axis)
-        found.append((2 * axis + int(x[axis] < 0), *np.where(free < 0, -0.5, 0.5).tolist()))
-    return tuple(found)
 
 
 def _halves(checker) -> bool:
@@ -277,7 +162,7 @@ def _patches(checker) -> bool:
     """Radii hold every point of a patch and little more; the hull of the corners holds every initial velocity."""
     rng = np.random.default_rng(7)
     for rows, n in SETTINGS[:2]:
-        _, some, place, *_ = _known(checker, rows, n, 60, 3, (1, 7))
+        _, some, place, *_ = known_of(checker, rows, n, 60, 3, (1, 7))
         for index in range(60):
             farthest = np.zeros(n)
             for trial in range(12):
@@ -304,7 +189,7 @@ def _lengths(checker) -> bool:
     seen = 0
     for rows, n in SETTINGS:
         for widths, most in (((1, 5), np.inf), ((9, 12), 0.6), ((18, 20), 2e-2)):
-            teacher, some, _, _, norms = _known(checker, rows, n, 40, 4, widths)
+            teacher, some, _, _, norms = known_of(checker, rows, n, 40, 4, widths)
             for index, trial in product(range(40), range(4)):
                 u = point_of(some, index, rng, corner=trial < 3)
                 k = np.array([[phi(x, y) for y in u] for x in u])
@@ -328,7 +213,7 @@ def _forces(checker) -> bool:
     rng = np.random.default_rng(9)
     for rows, n in SETTINGS:
         for widths in ((2, 5), (5, 9), (14, 16)):
-            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 5, widths)
+            teacher, some, place, pairs, norms = known_of(checker, rows, n, 12, 5, widths)
             guess = rng.normal(size=(n, len(rows[0]), 12)) * 10.0 ** rng.uniform(-3, 3, size=12)
             bound = exclusion.least(teacher, guess, place, pairs, norms)
             for index in range(12):
@@ -386,8 +271,8 @@ def _bends(checker) -> bool:
         rho = place.rho.max()
         return (min(values) - bound) / rho**2  # what the bound gives away, in squares of the radius
 
-    nobody = cells.Teacher(np.array([0.0]), np.array([[1.0, 0.0]]))
-    someone = cells.Teacher(np.array([1.0]), np.array([[0.6, 0.8]]))
+    nobody = cells.Teacher(np.array([0.0]), np.array([[1.0, 0.0]]), 0.0, ())
+    someone = cells.Teacher(np.array([1.0]), np.array([[0.6, 0.8]]), 0.0, ())
     close = []
     for moving, r, teacher in (((0,), (0.0, 1.0), nobody), ((1,), (0.0, 1.0), nobody), ((0,), (1.0, 0.0), nobody), ((0,), (0.0, 0.0), someone), ((0, 1), (0.0, 1.0), nobody)):  # fmt: skip
         best = np.inf
@@ -406,7 +291,7 @@ def _curvatures(checker) -> bool:
     rng = np.random.default_rng(10)
     for rows, n in SETTINGS:
         for widths in ((2, 6), (6, 10), (16, 18)):
-            teacher, some, place, pairs, norms = _known(checker, rows, n, 12, 6, widths)
+            teacher, some, place, pairs, norms = known_of(checker, rows, n, 12, 6, widths)
             lo = rng.uniform(0.1, 1, size=norms.lo.shape)
             norms = norms._replace(lo=lo, hi=lo * (1 + (0 if widths[0] > 9 else 0.2)))
             z = rng.normal(size=(n, len(rows[0]), 12))
@@ -448,25 +333,9 @@ def _parallel(checker) -> bool:
                 u = point_of(some, index, rng, corner=trial < 2)
                 r = rng.uniform(0.02, 1, size=2)
                 r *= norms.sums[0, 1, index] / r.sum()
-                if not np.linalg.eigvalsh(_pair(u, r, teacher))[0] < 0:
+                if not np.linalg.eigvalsh(pair(u, r, teacher))[0] < 0:
                     return False
     return bool(closed > 20)
-
-
-def _pair(u, r, teacher):
-    """2 pi times the Hessian along (e, -e), as a matrix."""
-    eye = np.eye(u.shape[1])
-    total = -2 * np.array([[mixed(u[0], u[1], e, f) for f in eye] for e in eye])
-    for i in (0, 1):
-        total += np.pi * eye + r[1 - i] / r[i] * _block(u[i], u[1 - i])
-        total -= sum(s * _block(u[i], y) for y, s in zip(teacher.units, teacher.lengths, strict=True)) / r[i]
-    return total
-
-
-def _block(x, y):
-    """The matrix of B."""
-    m, sin = y - (x @ y) * x, np.sin(angle(x, y))
-    return sin * (np.eye(len(x)) - np.outer(x, x)) + (np.outer(m, m) / sin if sin > 1e-12 else 0)
 
 
 def _near(checker) -> bool:
@@ -481,20 +350,20 @@ def _near(checker) -> bool:
             order = rng.permutation(n)
             axis = np.abs(rows[order]).argmax(axis=1)
             value = rows[order, axis]
-            face = np.repeat((2 * axis + (value < 0))[:, None], 80, axis=1)
+            face = np.repeat((2 * axis + (value < 0))[:, None], 40, axis=1)
             free = np.stack([np.delete(row / abs(row[a]), a) for row, a in zip(rows[order], axis, strict=True)])
-            middle = free[:, :, None] + rng.normal(size=(n, d - 1, 80)) * radius * rng.uniform(0, 1, size=80)
-            some = cells.Cells(face, middle, np.full(middle.shape, radius / 40), np.zeros(80, dtype=np.int64))
+            middle = free[:, :, None] + rng.normal(size=(n, d - 1, 40)) * radius * rng.uniform(0, 1, size=40)
+            some = cells.Cells(face, middle, np.full(middle.shape, radius / 40), np.zeros(40, dtype=np.int64))
             place = cells.placed(some)
             pairs = cells.paired(place.u, teacher)
             norms = cells.lengths(place, pairs, teacher)
-            size = np.linalg.norm(rows[order], axis=1)[:, None] + rng.normal(size=(n, 80)) * radius / 4
+            size = np.linalg.norm(rows[order], axis=1)[:, None] + rng.normal(size=(n, 40)) * radius / 4
             lo, hi = size - radius / 50, size + radius / 50
             norms = norms._replace(lo=lo, hi=hi, middle=size)
             found = exclusion._near(teacher, place, pairs, norms)
             if exclusion._near(teacher._replace(radius=0.0), place, pairs, norms).any():
                 return False
-            for index in range(80):
+            for index in range(40):
                 u, far = place.u[:, :, index], 0.0
                 for _trial in range(6):
                     w = point_of(some, index, rng, corner=True) * rng.choice([lo[:, index], hi[:, index]])[:, None]
@@ -508,129 +377,3 @@ def _near(checker) -> bool:
         if counts != {True, False}:
             return False
     return True
-
-
-def _frames(checker) -> bool:
-    """Rows of any dimension become rows of the same products, scaled; dependent ones are refused."""
-    absence = part(checker, "absence")
-    rng = np.random.default_rng(14)
-    for k, d, scale in ((2, 2, 1.0), (2, 5, 3.0), (3, 3, 0.01), (3, 7, 1e6), (4, 2, 1.0), (4, 3, 0.2)):
-        rows = rng.normal(size=(k, d)) * scale
-        frame = absence.framed(rows.tolist(), 0.25)
-        back = (frame.lengths[:, None] * frame.units) * (0.25 / frame.radius)
-        ok = 0.5 <= frame.lengths.max() <= 1 and np.allclose(back @ back.T, rows @ rows.T, rtol=1e-12, atol=0)
-        ok = ok and np.log2(frame.radius / 0.25) % 1 == 0 and frame.units.shape == (k, min(k, d))
-        if not (ok and (len(frame.symmetries) == (1 if d <= k else 0))):
-            return False
-    for rows in (
-        [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]],
-        [[1.0], [2.0]],
-        np.eye(5).tolist(),
-        np.eye(4).tolist(),
-        [[1.0, 0.0]],
-        [[1.0, 0.0]] * 5,
-    ):
-        try:
-            absence.framed(rows)
-        except checker.Rejected:
-            continue
-        return False
-    if absence.isolated(np.eye(2).tolist(), 0.0961) is not True or absence.isolated(np.eye(2).tolist(), 0.0962):
-        return False
-    return not (absence.isolated(np.eye(2).tolist(), 0.0) or absence.isolated(np.eye(2).tolist(), -0.05))
-
-
-def _walks(checker) -> bool:
-    """Controls: what a walk leaves open, and what it must not close."""
-    cells, absence = part(checker, "cells"), part(checker, "absence")
-    square = cells.Teacher(np.ones(2), np.eye(2), 0.0961, cells.symmetries(np.eye(2).tolist()))
-    whole = absence.walk(square, cells.roots(square, 2))
-    absence.BATCH, before = 7, absence.BATCH
-    try:
-        cut = absence.walk(square, cells.roots(square, 2))
-    except checker.Rejected:
-        return False
-    finally:
-        absence.BATCH = before
-    if (cut.tested, cut.closed, cut.leaves) != (whole.tested, whole.closed, whole.leaves):
-        return False
-    if whole.open or whole.covered != len(cells.roots(square, 2).depth) or whole.tested < 100:
-        return False
-    if (
-        sum(whole.closed.values()) != sum(whole.leaves.values())
-        or min(whole.closed[test] for test in ("first order", "second order", "parallel", "near")) < 1
-    ):
-        return False
-    smallest = 2.0**-7
-    leaves = []
-    for rows, n, without, wanted in CONTROLS:
-        teacher = teacher_of(cells, rows, 0.09 if len(rows) == n else 0.0)
-        tally = absence.walk(
-            teacher, cells.roots(teacher, n), 1e5, smallest, without, lambda c, by: leaves.append((c, by))
-        )
-        left = cells.joined(tally.open) if tally.open else None
-        if left is None or (cells.placed(left).rho > smallest).any():
-            return False
-        held = {target: False for target in range(len(wanted))}
-        for index in range(len(left.depth)):
-            places = [
-                number
-                for number, u in enumerate(wanted)
-                for v in images(np.asarray(u, dtype=float), teacher.symmetries)
-                if inside(left, index, v, 3 * smallest)
-            ]
-            if not places:
-                return False  # something else is open
-            for number, u in enumerate(wanted):
-                held[number] |= any(
-                    inside(left, index, v) for v in images(np.asarray(u, dtype=float), teacher.symmetries)
-                )
-        if not all(held.values()):
-            return False
-        told = sum(len(by) for _, by in leaves)
-        if told != sum(tally.leaves.values()) or sum(int((by == 0).sum()) for _, by in leaves) != len(left.depth):
-            return False
-        leaves.clear()
-    return True
-
-
-# Teacher, students, tests left out, and the directions of all minima that must stay open.
-CONTROLS = (
-    (np.eye(2), 1, (), [[[1, 1]]]),
-    (np.eye(2), 2, ("near",), [[[1, 0], [0, 1]]]),
-    (np.eye(3), 1, (), [[[1, 1, 1]]]),
-)
-
-
-def _as_it_was(checker) -> bool:
-    """The numbers of the checker itself, bit by bit: enclosures, tests and tallies."""
-    return _numbers(checker) == _own_numbers()
-
-
-@cache
-def _own_numbers():
-    return _numbers(original)
-
-
-def _numbers(checker) -> list[object]:
-    cells, exclusion, absence = (part(checker, name) for name in ("cells", "exclusion", "absence"))
-    found = []
-    for rows, n in SETTINGS:
-        _, some, *known = _known(checker, rows, n, 80, 15, (1, 6))
-        teacher = teacher_of(cells, rows, 0.05)
-        found += [array.tobytes() for part_of in known for array in part_of]
-        found += [array.tobytes() for array in exclusion.judged(teacher, some)]
-        z = np.random.default_rng(16).normal(size=(n, len(rows[0]), 80))
-        place, pairs, norms = known
-        tests = exclusion._first_order, exclusion._second_order, exclusion._parallel, exclusion._near
-        found += [exclusion.least(teacher, z, *known).tobytes(), exclusion.curvature(teacher, z, *known).tobytes()]
-        found += [test(teacher, place, pairs, norms).tobytes() for test in tests]
-    for rows, n, smallest in WALKS:
-        teacher = teacher_of(cells, rows, 0.05)
-        tally = absence.walk(teacher, cells.roots(teacher, n), 1e5, smallest)
-        left = [array.tobytes() for opened in tally.open for array in opened]
-        found += [tally.tested, tally.closed, sorted(tally.leaves.items()), left]
-    return found
-
-
-WALKS = ((np.eye(2), 2, 2.0**-6), ([[0.9, 0.1], [-0.3, 0.5]], 2, 0.1), ([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], 3, 0.3))

@@ -1,26 +1,30 @@
-"""Cases of one theorem for every k: models against numbers, scaled formulas against blocks.py, and forgeries."""
+"""Cases of one theorem for every k: models, scaled formulas against blocks.py, and forgeries."""
 
 import random
 
 import adversaries_every_k
+import battery_models
 import numpy as np
 from cases import Case, part, raises, verdict
-from flint import arb, arb_mat, arb_poly
+from flint import arb, arb_mat
 
-from earnshaw.proof.every_k import LEADING, numbers_at
+from earnshaw.proof.every_k import PLANS, numbers_at
 from earnshaw.proof.trusted.balls import precision
 from earnshaw.proof.trusted.blocks import Symmetric
 
-NEAR = {"II": (2.5, -1.3, -4.5, 1.3, 5.3), "A": (-1.4, -0.7)}  # not critical, but with the family's signs
+NEAR = {  # not critical, but with the family's signs
+    "II": (2.5, -1.3, -4.5, 1.3, 5.3),
+    "A": (-1.4, -0.7),
+    "B": (-0.6, -1.6, 0.3, 0.9, -1.4, 0.7, 1.1),
+}
+SINGLES = {"II": 1, "A": 0, "B": 2}
 FAR = 2500  # a k at which models of order 48 have 40 digits
 
 
 def cases() -> dict[str, Case]:
     """All of them, quick ones first."""
-    found: dict[str, Case] = {}
-    found |= {f"every_k model: {name}": _modelled(*functions) for name, functions in FUNCTIONS.items()}
-    found |= {"every_k model: refusals": _refusals, "every_k model: balls": _balls, "every_k model: slopes": _slopes}
-    for family in LEADING:
+    found = battery_models.cases()
+    for family in PLANS:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
     found |= {"every_k cover": _cover, "every_k size": _size, "every_k limits": _limits}
@@ -32,135 +36,6 @@ def cases() -> dict[str, Case]:
     return found
 
 
-# Models: what they enclose, and how closely.
-
-
-def _curved(x):
-    return 1 + 3 * x - 2 * x * x * x
-
-
-FUNCTIONS = {
-    "product": (lambda h: _curved(h) * _curved(h) * _curved(-h) * h, lambda x: _curved(x) ** 2 * _curved(-x) * x),
-    "difference": (lambda h: 3 - (_curved(h) - h) - 1, lambda x: 2 - _curved(x) + x),
-    "quotient": (lambda h: h / _curved(h), lambda x: x / _curved(x)),
-    "inverse": (lambda h: 2 / (h * _curved(h)), lambda x: 2 / (x * _curved(x))),
-    "root": (lambda h: (h * h * _curved(h)).sqrt(), lambda x: x * _curved(x).sqrt()),
-    "negative powers": (lambda h: (1 / h - 1) * (1 / h) - h, lambda x: (1 / x - 1) / x - x),
-    "asin": (lambda h: (h * _curved(h)).asin(), lambda x: (x * _curved(x)).asin()),
-    "asin of h^2": (lambda h: (h * h * _curved(h)).asin(), lambda x: (x * x * _curved(x)).asin()),
-    "asin of a negative": (lambda h: (-(h * _curved(h))).asin(), lambda x: -(x * _curved(x)).asin()),
-    "xi": (lambda h: (h * _curved(h)).xi(), lambda x: _xi(x * _curved(x))),
-    "psi": (lambda h: (h * _curved(h)).psi(), lambda x: _psi(x * _curved(x))),
-    "chi": (lambda h: (h * _curved(h)).chi(), lambda x: _chi(x * _curved(x))),
-    "xi of nothing": (lambda h: (h - h).xi() + h, lambda x: x),
-}
-
-
-def _xi(x):
-    return x * (1 - x * x).sqrt() - x.asin()
-
-
-def _psi(x):
-    return x * x.asin() + (1 - x * x).sqrt() - 1
-
-
-def _chi(x):
-    return x.asin() * (1 - x * x).sqrt() - x
-
-
-def _modelled(build, true) -> Case:
-    """The value lies in the model at numbers and at balls; a model of more coefficients is closer, by powers of H."""
-
-    def right(checker) -> bool:
-        models = part(checker, "models")
-        with precision(200):
-            for reach in (0.3, 0.02):
-                for order in (5, 8, 9, 30):
-                    model = build(models.Scope(order, arb(0).union(arb(reach))).power(1))
-                    if model.poly.length() > order or model.poly[0].is_zero():
-                        return False
-                    for share in (0.01, 0.3, 0.77, 1.0):
-                        x = arb(share * reach)
-                        with precision(400):
-                            value, beside = true(x).mid(), true(x * arb(0.993)).mid()
-                        found, wide = model.at(x), model.at(x.union(x * arb(0.99)))
-                        room = (abs(value) + 1) * (arb(2.7 * reach) ** (order - 1) + arb(2) ** -150)
-                        if not found.contains(value) or found.rad() > room:
-                            return False
-                        if not (wide.contains(value) and wide.contains(beside)):
-                            return False
-                        if not (model.leading(x) * x**model.low).overlaps(found):
-                            return False
-        return True
-
-    return right
-
-
-def _balls(checker) -> bool:
-    """Every number of a ball is enclosed, in any combination."""
-    models = part(checker, "models")
-    rng = random.Random(0)
-    with precision(100):
-        scope = models.Scope(6, arb(0).union(arb(0.25)))
-        f = models.Model(scope, 0, arb_poly([arb(1, 0.1), arb(0.5, 0.2), arb(0, 0.3)]))
-        g = models.Model(scope, 1, arb_poly([arb(1, 0.2), arb(-0.3, 0.1)]))
-        found = [f * g, f / g, f.sqrt(), (g * f).asin(), g.xi(), g.psi(), g.chi(), f - g, f.inverse(), g + f]
-        wide = [0.2, 8, 0.2, 0.4, 0.05, 0.1, 0.05, 0.3, 0.4, 0.4]
-        for _ in range(300):
-            x = arb(rng.uniform(0.001, 0.25))
-            u, v, w, y, z = (arb(rng.uniform(-1, 1)) for _ in range(5))
-            a = 1 + u * arb(0.1) + (arb(0.5) + v * arb(0.2)) * x + w * arb(0.3) * x * x
-            b = x * (1 + y * arb(0.2) + (arb(-0.3) + z * arb(0.1)) * x)
-            true = [a * b, a / b, a.sqrt(), (a * b).asin(), _xi(b), _psi(b), _chi(b), a - b, 1 / a, a + b]
-            if not all(model.at(x).contains(value) for model, value in zip(found, true, strict=True)):
-                return False
-        return all(model.at(arb(0.2)).rad() < most for model, most in zip(found, wide, strict=True))
-
-
-def _refusals(checker) -> bool:
-    """Divisions by 0, roots of negative numbers and of odd powers, series of numbers that are not small."""
-    models = part(checker, "models")
-    with precision(100):
-        h = models.Scope(6, arb(0).union(arb(0.25))).power(1)
-        outside = h - arb(0.2), h - h, 1 - 5 * h
-        roots = h, h * h * (h - arb(0.1)), h - 1
-        series = 1 + h, 5 * h, 1 / h, 4 * h
-        return (
-            all(raises(checker, f.inverse) for f in outside)
-            and all(raises(checker, f.sqrt) for f in roots)
-            and all(raises(checker, f.asin) for f in series)
-            and not (1 / h).at(arb(0).union(arb(0.1))).is_finite()
-            and (h * 3).asin().at(arb(0.25)).contains(arb(0.75).asin())
-        )
-
-
-def _slopes(checker) -> bool:
-    """The derivatives of an expression with all operations, against differences."""
-    models = part(checker, "models")
-
-    def expression(x, y, h):
-        small = h * x / (y + h * 2)
-        total = 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y + h * (-y)
-        return total + small.xi() * x + (h - x * h) - arb(2) * y
-
-    def number(x, y, h):
-        small = h * x / (y + h * 2)
-        return 3 - (x * y - y).sqrt() * 2 + small.asin() - x / y - h * y + _xi(small) * x + (h - x * h) - 2 * y
-
-    with precision(300):
-        scope = models.Scope(40, arb(0).union(arb(0.01)))
-        one, h = scope.power(0), scope.power(1)
-        x, y, at, step = arb(2.5), arb(1.25), arb(0.0075), arb(2) ** -120
-        slope = expression(models.Slope(one * x, {0: one}), models.Slope(one * y, {1: one}), h)
-        ups = [(number(x + step, y, at) - number(x - step, y, at)) / (2 * step)]
-        ups += [(number(x, y + step, at) - number(x, y - step, at)) / (2 * step)]
-        errors = [abs(slope.slopes[by].at(at) - ups[by]) for by in range(2)] + [
-            abs(slope.value.at(at) - number(x, y, at))
-        ]
-        plain = expression(one * x, one * y, h)
-        return all(error < arb(10) ** -50 for error in [*errors, abs(plain.at(at) - number(x, y, at))])
-
-
 # The scaled formulas, at points that are not critical.
 
 
@@ -168,20 +43,19 @@ def agrees(family, seed) -> Case:
     """Equations, derivatives, Hessian and value are those of blocks.py, to 25 digits and more."""
 
     def right(checker) -> bool:
-        models, scaled = part(checker, "models"), part(checker, "scaled")
+        models, families = part(checker, "models"), part(checker, "every_k").FAMILIES
         rng = random.Random(seed)
         with precision(300):
             h = 1 / arb(FAR).sqrt()
             scope = models.Scope(48, arb(0).union(arb(0.021)))
             unknowns = [arb(value * rng.uniform(0.7, 1.3)) for value in NEAR[family]]
             one = scope.power(0)
-            found = scaled.FAMILIES[family](scope, [one * x for x in unknowns])
+            found = families[family](scope, [one * x for x in unknowns])
             site = _site(family, FAR, numbers_at(family, h, unknowns))
-            power = 1 if family == "II" else 0
-            errors = [found.value().at(h) - arb(FAR) ** power * site.value()]
+            errors = [found.value().at(h) - (1 if family == "A" else FAR) * site.value()]
             errors += [x.at(h) - y for x, y in zip(found.equations(), _gradient(family, site, h), strict=True)]
             errors += list(_block_errors(family, found, site, h))
-            moved = scaled.FAMILIES[family](scope, [models.Slope(one * x, {i: one}) for i, x in enumerate(unknowns)])
+            moved = families[family](scope, [models.Slope(one * x, {i: one}) for i, x in enumerate(unknowns)])
             errors += list(_slope_errors(family, moved.equations(), unknowns, h))
             sides = {name: side.at(h) for name, side in found.sides.items()}
             return all(abs(error) < arb(10) ** -25 for error in errors) and _sided(family, sides, h, unknowns)
@@ -190,14 +64,21 @@ def agrees(family, seed) -> Case:
 
 
 def _site(family, k, numbers):
-    return Symmetric([k - 1, 1], [0, None], numbers) if family == "II" else Symmetric([k], [0], numbers)
+    singles = SINGLES[family]
+    return Symmetric([k - 1, 1] if singles else [k], [0] + [None] * singles, numbers)
+
+
+def _counts(family):
+    """How many weights each number stands for."""
+    m = FAR - 1
+    return [FAR, FAR * m] if family == "A" else [m, m * (m - 1), m, *[m, 1] * SINGLES[family]]
 
 
 def _gradient(family, site, h):
-    """2 pi/h^2 times an entry of each class."""
-    m = FAR - 1
-    counts = [m, m * (m - 1), m, m, 1] if family == "II" else [FAR, FAR * m]
-    return [2 * arb.pi() * x / arb(c).sqrt() / h**2 for x, c in zip(site.gradient().entries(), counts, strict=True)]
+    """2 pi/h^p times an entry of each class, p = 2 except for B."""
+    powers = (1, 2, 1, 2, 1, 2, 1) if family == "B" else (2,) * 5
+    entries = zip(site.gradient().entries(), _counts(family), powers, strict=False)
+    return [2 * arb.pi() * x / arb(count).sqrt() / h**power for x, count, power in entries]
 
 
 def _slope_errors(family, equations, unknowns, h):
@@ -212,40 +93,50 @@ def _slope_errors(family, equations, unknowns, h):
 
 
 def _sided(family, sides, h, unknowns) -> bool:
-    numbers = numbers_at(family, h, unknowns)
-    true = {"a > 0": numbers[0], "d > 0": numbers[3], "e < 0": -numbers[4]} if family == "II" else {"a < 0": -numbers[0], "b > 0": numbers[1]}  # fmt: skip
+    a, b, c, *singles = [*numbers_at(family, h, unknowns), arb(0)][: 3 + 2 * SINGLES[family]]
+    true = {"a < 0": -a, "b > 0": b} if family == "A" else {"a > 0": a}
+    m = 1 / h**2 - 1
+    for y, (d, e) in enumerate(zip(singles[::2], singles[1::2], strict=True), 1):
+        length, n = (m * d * d + e * e).sqrt(), (a * a + (m - 1) * b * b + c * c).sqrt()
+        turned = ((a * d + (m - 1) * b * d + c * e) / (n * length)).asin() - (d / length).asin()
+        true |= {f"d{y} > 0": d, f"e{y} < 0": -e, f"cosine {y} > 0": turned.cos()}
+    if family == "B":
+        true["e1 d2 - d1 e2 > 0"] = singles[1] * singles[2] - singles[0] * singles[3]
     return sides.keys() == true.keys() and all(abs(sides[name] - true[name]) < arb(10) ** -25 for name in true)
 
 
-PLAIN, MIXED = arb_mat([[1]]), {
-    "A": arb_mat([[1, 0, 0], [0, 1, 1], [0, 1, -1]]),
-    "II": arb_mat([[0, 1, 0, 0, 0], [0, 0, 0, 1, 1], [0, 0, 0, 1, -1], [1, 0, 0, 0, 0], [0, 0, 1, 0, 0]]),
-}  # fmt: skip
+def _eye(size):
+    return arb_mat(np.eye(size, dtype=int).tolist())
+
+
+def _mixed(family):
+    """The vectors of parts.py for the standard part, as columns, in terms of the coordinates z of scaled.py and singles.py."""
+    own, plus, minus, last = {0: 1}, {1: 1, 2: 1}, {1: 1, 2: -1}, {3: 1}
+    singles = [{4 + y: 1} for y in range(SINGLES[family])]
+    columns = [*singles, own, *([last] if singles else []), plus, minus]
+    return arb_mat([[column.get(row, 0) for column in columns] for row in range(len(columns))])
 
 
 def _block_errors(family, found, site, h):
     """Each form on the vectors of parts.py over their norms, minus the block; and the scalar products of those vectors."""
     blocks, beyond = dict(site.blocks()), list(site.extensions())
-    count = len(NEAR[family])
+    count, singles, mixed = len(NEAR[family]), SINGLES[family], _mixed(family)
     names = {
-        "trivial": ((2, 3, 2, 1, 0)[:count], arb_mat(np.eye(count, dtype=int).tolist()), blocks["trivial"]),
-        "standard": ((0, 1, 2, 0, 0)[: MIXED[family].nrows()], MIXED[family], blocks["standard of group 0"]),
-        "(q-2,1,1)": ((0,), PLAIN, blocks["(q-2,1,1) of group 0"]),
-        "(q-2,2)": ((0,), PLAIN, blocks["(q-2,2) of group 0"]),
-        "sums in extra dimensions": ((1, 0), arb_mat([[1, 0], [0, 1]]), beyond[0]) if family == "II" else ((1,), PLAIN, beyond[0]),
-        "differences in extra dimensions": ((0,), PLAIN, beyond[1]),
-    }  # fmt: skip
+        "trivial": ((2, 3, 2, 1, 0, 1, 0)[:count], _eye(count), blocks["trivial"]),
+        "standard": ((0, 1, 2, 0, 0, 0)[: mixed.nrows()], mixed, blocks["standard of group 0"]),
+        "(q-2,1,1)": ((0,), _eye(1), blocks["(q-2,1,1) of group 0"]),
+        "(q-2,2)": ((0,), _eye(1), blocks["(q-2,2) of group 0"]),
+        "sums in extra dimensions": ((1, *[0] * singles), _eye(1 + singles), beyond[0]),
+        "differences in extra dimensions": ((0,), _eye(1), beyond[1]),
+    }
     parts = {name: (form, square) for name, form, square in found.blocks()}
     yield arb(parts.keys() != names.keys())
-    m = FAR - (family == "II")
-    norms = {
-        "trivial": [m, m * (m - 1), m, m, 1],
-        "standard": [1, 2 * m - 4, 2 * m, 1, 1] if family == "A" else [1, 1, 1, 2 * m - 4, 2 * m],
-    }
+    m = FAR - (family != "A")
+    norms = {"trivial": _counts(family), "standard": [1] * (mixed.nrows() - 2) + [2 * m - 4, 2 * m]}
     for name, (powers, vectors, block) in names.items():
         form, square = (vectors.transpose() * _matrix(x, powers, h) * vectors for x in parts[name])
         for i in range(len(powers)):
-            yield square[i, i] - norms.get(name, [1, 1])[i]
+            yield square[i, i] - norms.get(name, [1] * 3)[i]
             for j in range(len(powers)):
                 yield form[i, j] / (square[i, i] * square[j, j]).sqrt() - block[i, j]
                 yield square[i, j] / (square[i, i] * square[j, j]).sqrt() - (i == j)
@@ -272,7 +163,7 @@ def _tail(family) -> Case:
         with precision(128):
             tail = module.Tail(family, curve, tube, 26, reach)
             shifted = module.Tail(family, [[row[0] + 0.4 * tube, *row[1:]] for row in curve], tube, 26, reach)
-            for k in (41, 200):
+            for k in (PLANS[family].start + 1, 250):
                 h = 1 / arb(k).sqrt()
                 if not (tail.krawczyk(h) < 0.1 and 0.39 < shifted.krawczyk(h) < 0.5):
                     return False
@@ -280,7 +171,7 @@ def _tail(family) -> Case:
                 for _ in range(4):
                     at = [x + arb(rng.choice([-1, 1, 0.3])) * arb(tube) for x in middle]
                     site = _site(family, k, numbers_at(family, h, at))
-                    value = site.value() * (k if family == "II" else 1)
+                    value = site.value() * (1 if family == "A" else k)
                     if not (tail.value(h).contains(value) and tail.value(h).rad() < 1e-3):
                         return False
                     ends = dict(site.blocks())
@@ -298,9 +189,10 @@ def _tail(family) -> Case:
 
 def _head(family) -> Case:
     """The bounds at one k: those of the certificate of that point."""
-    document = adversaries_every_k.short(family).document
-    numbers = [arb(float.fromhex(x)) + arb(float.fromhex(y)) for x, y in document["center"][0]]
-    k = adversaries_every_k.SHORT
+    center = adversaries_every_k.short(family).document["center"][0]
+    with precision(128):
+        numbers = [arb(float.fromhex(x)) + arb(float.fromhex(y)) for x, y in center]
+    k = adversaries_every_k.begin(family)
 
     def right(checker) -> bool:
         module = part(checker, "every_k")
@@ -309,16 +201,16 @@ def _head(family) -> Case:
             least, low, high = module.minimum(site, k)
             small = min(float(np.linalg.eigvalsh(np.array(block.mid().tolist(), dtype=float))[0]) for block in [*true.hessians(), *true.extensions()])  # fmt: skip
             near = (
-                abs(float(least) - small) < 1e-8
+                abs(float(least) - small) < 1e-10
                 and abs(float(high - true.value())) < 1e-25
-                and abs(float(high - low)) < 1e-25
+                and abs(float(high - low)) < 1e-38
             )
-            moved = module.point(family, k, [numbers[0] + arb(2) ** -24, *numbers[1:]])
+            moved = module.point(family, k, [numbers[0] + arb(2) ** (-38 if family == "B" else -24), *numbers[1:]])
             far, under, over = module.minimum(moved, k)
             eps = float(sum(x * x for x in moved.gradient().entries()).sqrt())
             drop = eps * eps / 2 / float(far)
             return (
-                near and float(far) < small - 1e-3 and abs(float(over - under) / drop - 1) < 1e-6
+                near and float(far) < small - 1e-3 and abs(float(over - under) / drop - 1) < 1e-8
                 and raises(checker, module.minimum, module.point(family, k, [numbers[0] + arb(2) ** -6, *numbers[1:]]), k)
             )  # fmt: skip
 

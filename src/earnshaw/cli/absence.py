@@ -23,7 +23,7 @@ OUT_HELP = (
     "Folder for certificates and figures, and for the pieces of a long walk, which the same command goes on with."
 )
 SMALLEST_HELP = "Leave a cell open whose patches are all narrower, in radians (default: 2^-12)."
-FIGURE_HELP = "Draw the cells, by what closed them: two students, a teacher in the plane."
+FIGURE_HELP = "Draw the cells, by what closed them: all for two students in the plane; in space those of one student, the others fixed."
 MAP_HELP = "Instead, decide many teachers of two neurons, by their angle and the ratio of their lengths."
 
 
@@ -59,6 +59,8 @@ def absence(
     if (k is None) == (teacher is None):
         raise InputError("give -k 2, -k 3 or --teacher FILE.npy: one of them")
     matrix = None if teacher is None else read_npy(teacher, "the teacher")
+    if figure:
+        _drawable((k, k) if matrix is None else matrix.shape, n)
     options = {} if smallest is None else {"smallest": smallest}
     with progress_bar("absence", out_folder) as progress:
         result = prove_absence(k, n, matrix, out=out_folder, workers=workers, progress=progress, **options)
@@ -87,14 +89,24 @@ def absence(
         fail(f"absence is not proved: {result.reason}" if as_json else "absence is not proved")
 
 
+def _drawable(shape: tuple[int | None, ...], n: int | None) -> None:
+    """Refuse what cannot be drawn, before the walk."""
+    k, d = shape if len(shape) == 2 else (None, None)
+    if k and d and not ((d == 3 and k > 2) or (min(k, d) == 2 and (n or k) == 2)):
+        raise InputError(
+            f"--figure draws two students in the plane, or a teacher of at least three neurons in R^3, not k = {k} in R^{d}; leave it out"
+        )
+
+
 def _figure(result: Absence, path: Path) -> None:
     """Draw the cells of a walk."""
-    from earnshaw.plots.absence import cells_figure
-    from earnshaw.proof import leaves
+    from earnshaw.plots.absence import cells_figure, sphere_figure
+    from earnshaw.proof import leaves, sphere_views
 
-    if result.problem.students != 2:
-        raise InputError("--figure draws the cells of two students; leave it out")
-    cells_figure(leaves(result.problem.teacher, result.smallest), path)
+    if result.left.shape[2] == 3:
+        sphere_figure(sphere_views(result.problem.teacher, result.problem.students, result.smallest), path)
+    else:
+        cells_figure(leaves(result.problem.teacher, result.smallest), path)
 
 
 def _map(folder: Path | None, as_json: bool) -> None:

@@ -42,6 +42,7 @@ def arena(
     folder: Annotated[Path, RESULTS("Where everything goes.", "--out", metavar="DIR")] = Path("runs/arena"),
     as_json: Annotated[bool, RESULTS("One JSON object per optimiser and (k, n), and nothing else.", "--json")] = False,
     workers: Annotated[int | None, RESULTS("Worker threads (default: one a core).")] = None,
+    cluster: settings.ClusterName = None,
     part: settings.PartName = None,
 ) -> None:
     """Let optimisers compete: the same starts for all, who reaches the global minimum, at what cost, and what traps whom.
@@ -71,6 +72,7 @@ def arena(
             workers=workers,
             progress=progress,
             part=share,
+            cluster=cluster,
         )
     if share is not None:
         if not as_json:

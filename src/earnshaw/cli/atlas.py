@@ -9,7 +9,7 @@ import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, begins, option
-from earnshaw.cli.settings import FAMILIES, FAMILY_NAMES, family_sizes
+from earnshaw.cli.settings import CLUSTER_HELP, FAMILIES, FAMILY_NAMES, family_sizes
 
 FOLDER = Path("atlas")
 BUILD_EXAMPLES = (
@@ -34,6 +34,7 @@ def build(
     sizes: Annotated[str, option("Teacher neurons: 10, or a range 7..1000.", "-k", metavar="K")],
     out_folder: Annotated[Path, option("Folder of the atlas; added to if it exists.", "--out", metavar="DIR")] = FOLDER,
     workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
+    cluster: Annotated[str | None, option(CLUSTER_HELP, "--cluster", metavar="WHERE")] = None,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove families for every k in a range, one small certificate a line; what is there already is kept.
@@ -44,7 +45,7 @@ def build(
     from earnshaw.experiments import build_atlas
 
     with progress_bar("atlas", out_folder) as progress:
-        atlas = build_atlas(out_folder, families, family_sizes(sizes), workers, progress)
+        atlas = build_atlas(out_folder, families, family_sizes(sizes), workers, progress, cluster)
     if as_json:
         for point in atlas:
             json_line(point.report())

@@ -35,8 +35,10 @@ FOLDER_HELP = "Folder for certificates; added to if it exists."
 FILTER_HELP = "Prove one convolutional network instead: its filter w*."
 OUTPUTS_HELP = "Its output weights a*, one for each patch."
 FAMILY_HELP = f"Prove a family of critical points instead, by name: {FAMILY_NAMES}."
-SIZE_HELP = "With --family: teacher neurons, 1000000, or a range 7..20; with --every-k the first k (default: 6)."
-EVERY_K_HELP = "With --family II or A: one proof for every k, from the first to infinity."
+SIZE_HELP = (
+    "With --family: teacher neurons, 1000000, or a range 7..20; with --every-k the first k (default: 6, for B 7)."
+)
+EVERY_K_HELP = "With --family II, A or B: one proof for every k, from the first to infinity."
 PRECISION_HELP = "Bits of the ball arithmetic (default: 128; more for a family of large k; 256 with --filter)."
 CHAIN_HELP = "Show what the first paper's own chain of bounds gives instead; no proof."
 EVERY_N_HELP = "Prove that more neurons do not remove the minimum: spurious minima for every n' >= n."
@@ -120,8 +122,10 @@ def prove(
 
         if asked:
             for family, k in asked:
-                if every_k:
-                    finished(f"{family}-from-k{k}", family, k, prove_every_k(family, k))
+                if every_k or k is None:
+                    proof = prove_every_k(family, k)
+                    first = proof.sizes["first"]
+                    finished(f"{family}-from-k{first}", family, first, proof)
                     continue
                 finished(f"{family.replace(':', '')}-k{k}", family, k, prove_family(family, k, precision=precision))
         elif filter_file is not None and outputs_file is not None:
@@ -154,10 +158,9 @@ def _families(
     filter_file: Path | None,
     other: bool,
     every_k: bool,
-) -> list[tuple[str, int]]:
-    """Return the families and sizes (with ``every_k`` the first k) to be proved, each of which exists, or raise InputError."""
+) -> list[tuple[str, int | None]]:
+    """Return the families and sizes (with ``every_k`` the first k, if given) to be proved, which exist, or raise InputError."""
     from earnshaw.problems import named_family
-    from earnshaw.proof import FIRST_K
 
     if every_k and not families:
         raise InputError("--every-k is about a family; write for example --family II --every-k")
@@ -167,12 +170,13 @@ def _families(
         return []
     if sources or filter_file is not None or other:
         raise InputError("--family is proved on its own; leave out SOURCE, --filter, --every-n and --paper-chain")
-    ks = family_sizes(sizes) if sizes is not None else [FIRST_K]
+    ks = [None] if sizes is None else family_sizes(sizes)
     if every_k and len(ks) != 1:
         raise InputError(f"-k is {sizes}; with --every-k give one number, the first k")
     asked = [(named_family(name), k) for name in families for k in ks]
     for family, k in asked:
-        family.sizes(k)
+        if k is not None:
+            family.sizes(k)
     return [(family.name, k) for family, k in asked]
 
 

@@ -25,6 +25,7 @@ PROBLEM, RUNS, CONV = options("The problem"), options("The runs"), options("With
 RESULTS = options("Proofs, results, speed")
 
 PART_HELP = "Compute the i-th of N shares, into DIR-partiofN; earnshaw runs merge joins them."
+CLUSTER_HELP = "Worker processes in place of threads: local:4, or a Dask scheduler, tcp://host:8786."
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
 ACTIVATIONS = (
@@ -65,6 +66,7 @@ TeacherFile = Annotated[Path | None, PROBLEM(TEACHER_HELP, metavar="FILE.npy")]
 ActivationName = Annotated[str, PROBLEM(ACTIVATION_HELP, metavar="NAME", autocompletion=begins(ACTIVATIONS))]
 Outputs = Annotated[OutputWeights, PROBLEM("Whether the student's output weights are 1, or learned too.")]
 StartName = Annotated[str | None, RUNS(START_HELP, metavar="NAME", autocompletion=begins(STARTS))]
+ClusterName = Annotated[str | None, RESULTS(CLUSTER_HELP, "--cluster", metavar="WHERE")]
 PartName = Annotated[str | None, RESULTS(PART_HELP, "--part", metavar="i/N")]
 Seed = Annotated[int, RUNS("Root of all random numbers.")]
 

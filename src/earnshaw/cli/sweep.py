@@ -33,6 +33,8 @@ STOP_HELP = "early: once the fate is clear. paper: when every neuron's gradient 
 TRACE_HELP = "Store value, gradient norm and weights every M steps (0: never)."
 STARTS_HELP = "One start as drawn, or the best of its four signs (default: one)."
 PROVE_HELP = "Prove every family found, and say which runs ended in a proved basin."
+KERNEL_HELP = "What takes the steps (default: native, on a GPU pool, where they cover the problem)."
+DEVICE_HELP = "What JAX computes on (default: a GPU, if it sees one)."
 WORKERS_HELP = "Worker threads (default: one a core). Never changes a result."
 
 OptimizerName = Annotated[str | None, RUNS(OPTIMIZER_HELP, metavar="NAME", autocompletion=begins(settings.OPTIMIZERS))]
@@ -63,6 +65,9 @@ def sweep(
     as_json: Annotated[bool, RESULTS("One JSON object per (k, n), and nothing else.", "--json")] = False,
     workers: Annotated[int | None, RESULTS(WORKERS_HELP)] = None,
     batch: Annotated[int | None, RESULTS("Runs computed together (default: what suits the device).")] = None,
+    kernel: Annotated[Literal["native", "pool", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
+    device: Annotated[Literal["cpu", "gpu"] | None, RESULTS(DEVICE_HELP)] = None,
+    cluster: settings.ClusterName = None,
     part: settings.PartName = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
@@ -73,7 +78,10 @@ def sweep(
     from earnshaw.descent import Stopping
     from earnshaw.experiments import Plan, prove_sweep, run_plan
     from earnshaw.experiments.proving import require_provable
+    from earnshaw.numerics import compute_on
 
+    if device is not None:
+        compute_on(device)
     if network == "conv":
         two = {"-n": n != "k", "-d": d is not None, "--teacher": teacher, "--grid": grid}
         two |= {"--activation": activation != "relu", "--output-weights": output_weights != "fixed", "--prove": prove}
@@ -97,6 +105,7 @@ def sweep(
         runs=runs,
         descent=_descent(optimizer, step),
         batch=batch or 0,
+        kernel=kernel or "",
         seed=seed,
         start=settings.named_start(start),
         stopping=Stopping(rule=stop, max_steps=max_steps, trace=trace),  # type: ignore[arg-type]
@@ -104,11 +113,11 @@ def sweep(
     whole = out_folder or Path("runs") / plan.hash[:16]
     folder, share = settings.part_folder(whole, part)
     with progress_bar("sweep", folder) as progress:
-        results = run_plan(plan, folder, workers, progress, part=share)
+        results = run_plan(plan, folder, workers, progress, part=share, cluster=cluster)
     proofs = None
     if prove:
         with progress_bar("prove") as progress:
-            proofs = prove_sweep(results, folder, workers, progress)
+            proofs = prove_sweep(results, folder, workers, progress, cluster)
     if as_json:
         for index, result in enumerate(results):
             json_line(result.to_json() | (proofs[index].to_json() if proofs else {}))

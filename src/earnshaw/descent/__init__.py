@@ -1,5 +1,6 @@
 """Descent: algorithms that move a batch of points downhill, and the verdict on where each one ended."""
 
+from earnshaw.descent import native, pool
 from earnshaw.descent.base import Descent, Evaluations
 from earnshaw.descent.judges import judge_for, suits
 from earnshaw.descent.judges.barrier import BarrierJudge
@@ -24,4 +25,4 @@ __all__ = ["Descent", "Evaluations", "Lanes", "Ledger", "Outcome", "Snapshot", "
 __all__ += ["Flow", "GradientDescent", "HessianDescent", "NewtonTrustRegion", "Optax", "PerturbedDescent"]
 __all__ += ["ProjectedDescent", "SecondGD", "StochasticDescent", "descent_from_json", "optimizer"]
 __all__ += ["BarrierJudge", "BudgetJudge", "Judge", "NewtonJudge", "Units", "judge_for", "suits"]
-__all__ += ["Polished", "descend", "polish", "run_lanes", "settle"]
+__all__ += ["Polished", "descend", "native", "polish", "pool", "run_lanes", "settle"]

@@ -12,9 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from earnshaw.descent import native
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Judge, Look
+from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.optimizers.first_order import GradientDescent
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping, Trace
 from earnshaw.landscapes import lane_landscape
@@ -233,10 +235,11 @@ def descend(
     batch: int,
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
+    kernel: str = "xla",
 ) -> tuple[Ledger, Trace | None, dict[str, np.ndarray]]:
     """Run a student from every start ``(lanes, *shape)`` and say what became of each run; see :func:`run_lanes`.
 
-    Also returned is what the landscape has of each lane alone, such as its teacher. An optimiser with a constant step may
+    The ``kernel`` that takes the steps is ``xla`` or, where it covers the problem, ``native``. Also returned is what the landscape has of each lane alone, such as its teacher. An optimiser with a constant step may
     tremble about a minimum for ever. A run that is undecided at its step limit, but finite, is therefore finished by plain
     gradient descent from where it stands, and gets the fate of that.
     """
@@ -246,6 +249,10 @@ def descend(
 
     def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
         judge = judge_for(energy, problem, chosen, limits)
+        if kernel == "native":
+            native.require(problem, chosen, limits)
+            assert isinstance(judge, NewtonJudge)
+            return native.run(judge, chosen, points, cancelled), None
         place: Any = {"landscape": energy, "starts": points, "indices": lanes, "batch": batch, "seed": seed}
         return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
 

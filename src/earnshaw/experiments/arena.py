@@ -11,6 +11,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome, Stopping
+from earnshaw.experiments.cluster import proving
 from earnshaw.experiments.engine import How
 from earnshaw.experiments.plan import Plan, labelled
 from earnshaw.experiments.runs import Runs
@@ -20,6 +21,7 @@ from earnshaw.experiments.work import Progress, quiet
 from earnshaw.numerics import percentage
 from earnshaw.problems import Problem
 from earnshaw.proof import prove_many
+from earnshaw.proof.processes import Elsewhere
 from earnshaw.starts import Start
 from earnshaw.store import write_json
 
@@ -115,15 +117,18 @@ def run_arena(
         return []
     labels = dict(zip(descents, labelled(descents), strict=True))
     results = []
-    for problem in problems:
-        mine = {name: swept[f"{problem.name}-{label}"] for name, label in labels.items()}
-        results.append(_compare(problem, mine, seed, prove, workers))
+    with proving(how.get("cluster"), workers) as who:
+        for problem in problems:
+            mine = {name: swept[f"{problem.name}-{label}"] for name, label in labels.items()}
+            results.append(_compare(problem, mine, seed, prove, who))
     if out is not None:
         write_json(out / "arena.json", [arena.to_json() for arena in results])
     return results
 
 
-def _compare(problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, prove: bool, workers: int | None) -> Arena:
+def _compare(
+    problem: Problem, sweeps: Mapping[str, SweepResult], seed: int, prove: bool, workers: int | Elsewhere | None
+) -> Arena:
     """Name every run's fate, the families counted over all optimisers together."""
     everyone = [result.runs for result in sweeps.values()]
     count = len(everyone[0])

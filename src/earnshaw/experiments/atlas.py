@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.cluster import check_where, proving
 from earnshaw.problems.named import NamedFamily, named_family
 from earnshaw.proof import Certificate, Proof, check, prove_families
 from earnshaw.proof.blocks import block_spectra
@@ -106,15 +107,19 @@ def build_atlas(
     k: Iterable[int],
     workers: int | None = None,
     progress: Progress = lambda share, what: None,
+    cluster: str | None = None,
 ) -> Atlas:
     """Prove named families for all sizes k, or what is left of them in the folder ``out``, and return what it has.
 
     A point that could not be proved is listed in the result, with the reason, and tried again the next time. Sizes for
-    which a family is not known are refused before anything is computed.
+    which a family is not known are refused before anything is computed. ``cluster`` is that of
+    :func:`earnshaw.experiments.run`: its processes prove, in place of ``workers`` of this machine.
     """
     folder, chosen, sizes = Path(out), [named_family(name) for name in families], sorted({int(size) for size in k})
     if not chosen or not sizes:
         raise InputError("nothing was asked for; give at least one family and one k")
+    if cluster is not None:
+        check_where(cluster)
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers were asked for; use at least 1")
     for family in chosen:
@@ -129,12 +134,13 @@ def build_atlas(
     ]
     total, done = sum(len(missing) for _, missing in jobs), 0
     failed: dict[str, dict[int, AtlasPoint]] = {family.name: {} for family in chosen}
-    for (name, _), points in zip(jobs, in_processes(_prove, jobs, workers or cores()), strict=True):
-        for point in points:
-            (failed if point.kind is None else found)[name][point.k] = point
-        _write(folder, name, found[name])
-        done += len(points)
-        progress(done / total, f"{name} {points[-1].k}")
+    with proving(cluster, workers or cores()) as who:
+        for (name, _), points in zip(jobs, in_processes(_prove, jobs, who), strict=True):
+            for point in points:
+                (failed if point.kind is None else found)[name][point.k] = point
+            _write(folder, name, found[name])
+            done += len(points)
+            progress(done / total, f"{name} {points[-1].k}")
     every = {name: sorted([*found[name].values(), *failed[name].values()], key=lambda point: point.k) for name in found}
     return Atlas(folder, every)
 

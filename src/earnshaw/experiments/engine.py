@@ -12,9 +12,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
@@ -22,6 +21,7 @@ from types import FrameType
 from typing import TypedDict
 
 from earnshaw.errors import InputError
+from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.progress import asked
 from earnshaw.experiments.work import (
@@ -32,21 +32,23 @@ from earnshaw.experiments.work import (
     Milestone,
     Piece,
     Progress,
+    Span,
+    Timed,
     Work,
     how_computed,
     quiet,
+    timed,
 )
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_json
 from earnshaw.threads import cores, one_blas_thread
-
-Span = tuple[float, float]
 
 
 class How(TypedDict, total=False):
     """The keywords of :func:`run` that say how the work is done, and change no result."""
 
     part: str | Part | None
+    cluster: str | None
 
 
 class Interrupted(Exception):
@@ -60,6 +62,7 @@ def run(
     progress: Progress | bool = quiet,
     *,
     part: str | Part | None = None,
+    cluster: str | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -69,7 +72,8 @@ def run(
 
     ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
-    that are whole there; :func:`earnshaw.merge` joins the folders.
+    that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
+    scheduler, has worker processes compute the pieces instead of threads.
     """
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
@@ -77,22 +81,31 @@ def run(
     if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
+    if cluster is not None:
+        workers = check_where(cluster) or workers
     if out is None:
         with asked(progress, work.kind) as heard:
-            return _Run(work, None, workers, heard).run()
+            return _Run(work, None, workers, heard, cluster=cluster).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, heard, chosen).run()
+        return _Run(work, folder, workers, heard, chosen, cluster).run()
 
 
 class _Run:
     """One call of :func:`run`."""
 
     def __init__(
-        self, work: Work, folder: RunFolder | None, workers: int, progress: Progress, part: Part | None = None
+        self,
+        work: Work,
+        folder: RunFolder | None,
+        workers: int,
+        progress: Progress,
+        part: Part | None = None,
+        cluster: str | None = None,
     ) -> None:
-        self.work, self.folder, self.workers, self.progress, self.part = work, folder, workers, progress, part
+        self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
+        self.part, self.cluster = part, cluster
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -129,11 +142,37 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
+    def _executor(self) -> Executor:
+        """Return who computes: threads here, or workers elsewhere."""
+        if self.cluster is None:
+            return ThreadPoolExecutor(self.workers)
+        there = Cluster(self.cluster)
+        if not there.workers:
+            self.progress(1 - self.left / self.total, "waiting for workers")
+        return there
+
+    def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
+        """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
+        if self.cluster is not None:
+            task = Tasks(self.work).of
+            return {executor.submit(task(piece)): piece for piece in pieces}
+        futures: dict[Future[Timed], Piece] = {}
+        for group in self.work.together(pieces):
+            if len(group) == 1:
+                futures[executor.submit(self._compute, group[0])] = group[0]
+            else:
+                promised: dict[Piece, Future[Timed]] = {piece: Future() for piece in group}
+                executor.submit(self._compute_group, promised)
+                futures |= {future: piece for piece, future in promised.items()}
+        return futures
+
     def _compute_all(self, pieces: Sequence[Piece]) -> None:
-        """Give the pieces to threads and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
-        with one_blas_thread(), _heard(self.stop), ThreadPoolExecutor(self.workers) as pool:
+        """Give the pieces to workers and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
+        if not pieces:
+            return
+        with one_blas_thread(), _heard(self.stop), self._executor() as executor:
             try:
-                futures: dict[Future[Timed], Piece] = {pool.submit(self._compute, piece): piece for piece in pieces}
+                futures = self._submit(executor, pieces)
                 while futures:
                     ready, _ = wait(futures, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
@@ -143,7 +182,7 @@ class _Run:
             except BaseException as error:
                 heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
-                pool.shutdown(wait=True, cancel_futures=True)
+                executor.shutdown(wait=True, cancel_futures=True)
                 if heard:
                     raise Interrupted from error
                 raise
@@ -199,9 +238,18 @@ class _Run:
                 self.folder.put(piece.setting, piece.low, piece.high, found, part)
             return found
 
+        return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
+
+    def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
+        """Compute several pieces together, and keep the promise of each as soon as it is done."""
         begin, before = time.perf_counter(), len(compilations())
-        arrays = self.work.compute(piece, Context(self.stop.is_set, inside, counted, keep))
-        return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
+        try:
+            for piece, arrays in self.work.compute_all(list(promised), Context(self.stop.is_set)):
+                promised[piece].set_result(Timed(arrays, (begin, time.perf_counter()), compilations()[before:]))
+        except BaseException as error:
+            for future in promised.values():
+                if not future.done():
+                    future.set_exception(error)
 
     def _report(self, what: str) -> None:
         with self.lock:
@@ -268,15 +316,6 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
 
 
 # ---- times ------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A computed piece, when it was computed, and when that was compilation."""
-
-    arrays: Arrays
-    span: Span
-    compiling: list[Span]
 
 
 def covered(spans: Sequence[Span]) -> float:

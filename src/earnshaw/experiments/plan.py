@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -13,12 +13,14 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
-from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, suits
+from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, native, pool, suits
+from earnshaw.descent.pool import Pool, pool_size
 from earnshaw.errors import InputError
 from earnshaw.experiments.progress import reporting
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
+from earnshaw.numerics import on_host
 from earnshaw.problems import Problem, problem_from_json
 from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
@@ -27,18 +29,25 @@ from earnshaw.symmetry import pack
 
 MAX_RUNS = 10**8  # of a plan: every end point is kept, and every piece is listed
 PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
+# What can take the steps: a library in C on a CPU, a pool of all problems' lanes on a GPU, where they cover the problem.
+KERNELS = ("native", "pool", "xla")
 TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """One problem and one optimiser of a sweep; ``batch`` runs are computed together, by default what suits the device."""
+    """One problem and one optimiser of a sweep.
+
+    ``batch`` runs are computed together, by default what suits the device, and ``kernel``, one of ``KERNELS``, takes the
+    steps: that of the plan, where it is left open.
+    """
 
     problem: Problem
     descent: Descent = field(default_factory=GradientDescent)
     runs: int = 1000
     batch: int = 0
     label: str = ""
+    kernel: str = ""
 
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
@@ -62,7 +71,8 @@ class Setting:
         """Return what a manifest keeps."""
         identity = {"problem": self.problem.to_json(), "descent": self.descent.to_json()}
         identity |= {"label": self.label} if self.label else {}
-        return {"identity": identity, "runs": self.runs, "plan": {"batch": self.batch}}
+        plan = {"batch": self.batch} | ({"kernel": self.kernel} if self.kernel != "xla" else {})
+        return {"identity": identity, "runs": self.runs, "plan": plan}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], functions: bool) -> Self:
@@ -70,8 +80,9 @@ class Setting:
         identity = record["identity"]
         problem = problem_from_json(identity["problem"], functions)
         descent = descent_from_json(identity["descent"], functions)
-        runs, batch, label = record["runs"], record["plan"]["batch"], identity.get("label", "")
-        return cls(problem=problem, descent=descent, runs=runs, batch=batch, label=label)
+        runs, plan, label = record["runs"], record["plan"], identity.get("label", "")
+        kernel = plan.get("kernel", "xla")
+        return cls(problem=problem, descent=descent, runs=runs, batch=plan["batch"], label=label, kernel=kernel)
 
 
 def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
@@ -110,6 +121,18 @@ class Plan(Work):
             raise InputError(f"{asked}; one sweep has at most {MAX_RUNS}: use fewer, or several folders")
         for setting in self.settings:
             check_start(self.start, setting.problem, setting.runs)
+        object.__setattr__(self, "settings", tuple(map(self._with_kernel, self.settings)))
+
+    def _with_kernel(self, setting: Setting) -> Setting:
+        """Return a setting with its kernel: where nothing is asked for, the native one if it can."""
+        if setting.kernel not in ("", *KERNELS):
+            raise InputError(f"the kernel is {setting.kernel!r}; choose {' or '.join(KERNELS)}")
+        what, usual = (setting.problem, setting.descent, self.stopping), "xla"
+        if native.obstacle(*what) is None:
+            usual = "native"
+        elif jax.default_backend() != "cpu" and pool.obstacle(*what) is None:
+            usual = "pool"
+        return dataclasses.replace(setting, kernel=setting.kernel or usual)
 
     @classmethod
     def of(
@@ -118,16 +141,21 @@ class Plan(Work):
         runs: int = 1000,
         descent: Descent | Mapping[str, Descent] | None = None,
         batch: int = 0,
+        kernel: str = "",
         **more: Any,
     ) -> Self:
         """Return the plan of these problems with one optimiser, or with each of several by name."""
         several = problems if isinstance(problems, Sequence) else [problems]
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
         settings = tuple(
-            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label)
+            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label, kernel=kernel)
             for problem, (label, chosen) in itertools.product(several, descents.items())
         )
-        return cls(settings=settings, **more)
+        plan = cls(settings=settings, **more)
+        for setting in settings:
+            if kernel in ("native", "pool"):
+                (native if kernel == "native" else pool).require(setting.problem, setting.descent, plan.stopping)
+        return plan
 
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
@@ -148,16 +176,40 @@ class Plan(Work):
         ends = [(low, min(low + size, setting.runs)) for low in range(0, setting.runs, size)]
         return [Piece(name, low, high, weight * (high - low)) for low, high in ends]
 
+    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces in groups: those of one pool, and every other by itself."""
+        groups: dict[Any, list[Piece]] = {}
+        for piece in pieces:
+            setting = self.by_name[piece.setting]
+            pooled = (pool_size(setting.problem), setting.descent) if setting.kernel == "pool" else piece
+            groups.setdefault(pooled, []).append(piece)
+        return list(groups.values())
+
+    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
+        """Run the lanes of a group of pieces; yield each piece when the last of its lanes is decided."""
+        settings = [self.by_name[piece.setting] for piece in pieces]
+        if settings[0].kernel != "pool":
+            yield from super().compute_all(pieces, context)
+            return
+        places = [np.arange(piece.low, piece.high) for piece in pieces]
+        problems = [setting.problem for setting in settings]
+        starts = [self.start.draw(problem, self.seed, lanes) for problem, lanes in zip(problems, places, strict=True)]
+        pool = Pool(list(zip(problems, starts, strict=True)), settings[0].descent, self.stopping)
+        for place, ledger in pool.run(context.cancelled):
+            yield pieces[place], Runs.of_ledger(problems[place], places[place], ledger).arrays()
+
     @reporting
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
+        if self.by_name[piece.setting].kernel == "pool":
+            return next(self.compute_all([piece], context))[1]
         setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
         problem = setting.problem
         starts = self.start.draw(problem, self.seed, lanes)
         tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
         points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
-        descent, batch, stop = setting.descent, setting.batch, context.cancelled
-        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, self.seed, stop)
+        descent, batch, how = setting.descent, setting.batch, (self.seed, context.cancelled, setting.kernel)
+        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, *how)
         runs = Runs.of_ledger(problem, every, ledger, **extra)
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None
@@ -169,6 +221,7 @@ class Plan(Work):
         families = len(record["families"])
         return f"{name}: {ended}" + (f"; {families} {'family' if families == 1 else 'families'}" if families else "")
 
+    @on_host()
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join the runs, group their ends into families, and count."""
         setting = self.by_name[name]

@@ -12,12 +12,14 @@ import numpy as np
 
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
+from earnshaw.experiments.cluster import proving
 from earnshaw.experiments.summary import families
 from earnshaw.experiments.sweep import Sweep, SweepResult
 from earnshaw.experiments.work import Progress, load, quiet
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, TwoLayer, problem_from_json
 from earnshaw.proof import Certificate, Proof, Verdict, prove_pairs
+from earnshaw.proof.processes import Elsewhere
 from earnshaw.store import RunFolder, digest, read_manifest, read_npz
 from earnshaw.store.folder import file_digest
 from earnshaw.symmetry import Family, align, label
@@ -142,7 +144,7 @@ def concerns(certificate: Certificate, target: Target) -> bool:
 
 def prove_targets(
     points: list[Target],
-    workers: int | None = None,
+    workers: int | Elsewhere | None = None,
     precision: int | None = None,
     reported: Callable[[Target, Proof], None] = lambda t, p: None,
     every_n: bool = False,
@@ -162,9 +164,23 @@ def prove_targets(
 
 
 def prove_sweep(
-    results: list[SweepResult], folder: Path, workers: int | None = None, progress: Progress = quiet
+    results: list[SweepResult],
+    folder: Path,
+    workers: int | None = None,
+    progress: Progress = quiet,
+    cluster: str | None = None,
 ) -> list[Proved]:
-    """Prove every family of finished settings; write certificates to ``folder/certificates`` and counts beside the results."""
+    """Prove every family of finished settings; write certificates to ``folder/certificates`` and counts beside the results.
+
+    ``cluster`` is that of :func:`earnshaw.experiments.run`: it proves in place of processes of this machine.
+    """
+    with proving(cluster, workers) as who:
+        return _prove_sweep(results, folder, who, progress)
+
+
+def _prove_sweep(
+    results: list[SweepResult], folder: Path, workers: int | Elsewhere | None, progress: Progress
+) -> list[Proved]:
     run, counted = RunFolder.open(folder), []
     for place, result in enumerate(results):
         points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []

@@ -20,6 +20,7 @@ from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
 from earnshaw.experiments.summary import Summary
 from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
+from earnshaw.numerics import compute_on
 from earnshaw.problems import Problem, TwoLayer
 from earnshaw.showing import Shown
 from earnshaw.starts import Start
@@ -214,7 +215,7 @@ def run_plan(
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
 
-    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``.
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``.
     """
     return _results(run(plan, out, workers, progress, **how).values(), functions=True)
 
@@ -231,8 +232,11 @@ def sweep(
     trace: int = 0,
     batch: int | None = None,
     workers: int | None = None,
+    kernel: str | None = None,
     out: str | Path | None = None,
     progress: Progress | bool = quiet,
+    cluster: str | None = None,
+    device: str | None = None,
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
@@ -247,9 +251,12 @@ def sweep(
     stop, max_steps : when a run ends: ``early`` once its fate is clear, ``paper`` when its gradient has vanished
     trace : record every run every so many steps, in ``runs.trace``; 0 records nothing
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
+    kernel : what takes the steps: ``native``, ``pool``, ``xla``, or what suits problem and device when not given
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
     progress : True shows a bar with what is being done, runs decided and spurious so far, and the time left; a function is called
         with the share of the work done, and what is being done
+    device : ``cpu`` or ``gpu``, if JAX has not begun on another; its choice when not given
+    cluster : ``"local:4"``, or the address of a Dask scheduler: worker processes there, in place of threads
 
     Examples
     --------
@@ -257,6 +264,8 @@ def sweep(
     >>> runs.outcomes
     {'GLOBAL': 997, 'SPURIOUS': 3}
     """
+    if device is not None:
+        compute_on(device)
     if students is not None:
         if not isinstance(problem, TwoLayer):
             raise InputError(f"students={students} is for a TwoLayer problem, not for {problem!r:.60}; leave it out")
@@ -265,6 +274,7 @@ def sweep(
         raise InputError(f"the batch is {batch}; use a whole number from 1")
     descent, begin = named_optimizer(optimizer), None if start is None else named_start(start)
     stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
-    plan = Plan.of(problem, runs, descent, batch or 0, seed=seed, start=begin, stopping=stopping)
-    (result,) = run_plan(plan, out, workers, progress)
+    how: dict[str, Any] = {"batch": batch or 0, "kernel": kernel or ""}
+    plan = Plan.of(problem, runs, descent, **how, seed=seed, start=begin, stopping=stopping)
+    (result,) = run_plan(plan, out, workers, progress, cluster=cluster)
     return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)

@@ -7,17 +7,20 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 from __future__ import annotations
 
 import math
+import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from earnshaw.errors import DamageWarning, InputError
+from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
 from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
+Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
 KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
@@ -49,11 +52,19 @@ class Context:
 
     cancelled: Callable[[], bool] = lambda: False  #: whether to stop
     progress: Progress = quiet  #: who hears of the progress
-    counted: Callable[[Mapping[str, int]], None] = lambda counts: (
-        None
-    )  #: who hears how many of its runs ended so far, and how
     #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
+    #: who hears how many of its runs have ended so far, and how
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: None
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A computed piece, when it was computed, and when that was compilation."""
+
+    arrays: Arrays
+    span: Span
+    compiling: list[Span]
 
 
 @dataclass(frozen=True)
@@ -138,6 +149,15 @@ class Work:
         """Return the arrays of a piece: a function of the work and the piece alone."""
         raise NotImplementedError
 
+    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces in groups that one worker computes better together; here, each by itself."""
+        return [[piece] for piece in pieces]
+
+    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
+        """Compute a group of pieces; yield each as soon as it is done, in any order."""
+        for piece in pieces:
+            yield piece, self.compute(piece, context)
+
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces."""
         return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
@@ -168,6 +188,13 @@ class Work:
         if done is None:
             raise InputError(f"{folder} is not finished yet; run the same command again to go on")
         return unpack(cls.result, done.arrays)
+
+
+def timed(work: Work, piece: Piece, context: Context) -> Timed:
+    """Compute a piece, with a look at the clock."""
+    begin, before = time.perf_counter(), len(compilations())
+    arrays = work.compute(piece, context)
+    return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
 
 
 def load(folder: str | Path, functions: bool = False) -> Any:

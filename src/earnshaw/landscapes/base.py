@@ -135,10 +135,12 @@ class Landscape:
         """Return a Lipschitz constant of the Hessian on the ball of this radius about the point; NaN when none is known."""
         return jnp.full(point.shape[: point.ndim - len(self.shape)], jnp.nan)
 
-    def padded(self, points: jax.Array | np.ndarray, multiple: int) -> tuple[Self, jax.Array | np.ndarray]:
+    def padded(
+        self, points: jax.Array | np.ndarray, multiple: int, least: int = 0
+    ) -> tuple[Self, jax.Array | np.ndarray]:
         """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
 
-        Sizes are rounded up to a multiple, so that one program serves those that differ little. What is added has gradient
+        Sizes are rounded up to a multiple, and to ``least``, so that one program serves those that differ little. What is added has gradient
         and curvature 0, or the curvature of a further dimension.
         """
         return self, points

@@ -78,8 +78,10 @@ class TwoLayerLandscape(PairEnergy):
         weights, _ = self.split(jnp.asarray(point))
         return self.potential.warn(np.linalg.norm(np.asarray(weights), axis=-1))
 
-    def padded(self, points: jax.Array | np.ndarray, multiple: int) -> tuple[TwoLayerLandscape, jax.Array | np.ndarray]:
-        """Return a landscape with n, k and d rounded up to multiples of this, and these points (lanes, n, d) in it.
+    def padded(
+        self, points: jax.Array | np.ndarray, multiple: int, least: int = 0
+    ) -> tuple[TwoLayerLandscape, jax.Array | np.ndarray]:
+        """Return a landscape with n, k and d at least ``least`` and rounded up to multiples, and these points (lanes, n, d) in it.
 
         A padded neuron has charge 0, so that nobody notices it; a padded dimension adds the eigenvalues of
         :meth:`extra_dimension`, which lie between those that are there. Only ReLU with fixed output weights is padded.
@@ -87,7 +89,7 @@ class TwoLayerLandscape(PairEnergy):
         if self.activation.kind != "relu" or self.trainable_output:
             return self, points
         (n, d), k = self.shape, self.teacher.shape[0]
-        students, teachers, dimension = (-(-size // multiple) * multiple for size in (n, k, d))
+        students, teachers, dimension = (-(-max(size, least) // multiple) * multiple for size in (n, k, d))
         if (students, teachers, dimension) == (n, k, d):
             return self, points
         teacher, charges, known = np.eye(teachers, dimension), np.zeros(students + teachers), np.asarray(self.charges)

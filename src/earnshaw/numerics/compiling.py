@@ -9,12 +9,15 @@ import os
 import platform
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import jax
 from jax.core import Tracer
+
+from earnshaw.errors import InputError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -102,6 +105,25 @@ def _options() -> dict[str, Any]:
     except Exception:  # XLA reports an unknown option by an error whose class depends on the version
         return {}
     return options
+
+
+def compute_on(device: str) -> None:
+    """Have this process compute on the ``cpu`` or the ``gpu``: to be asked before JAX has computed anything."""
+    if device not in ("cpu", "gpu"):
+        raise InputError(f"the device is {device!r}; choose cpu or gpu")
+    if device == "cpu":
+        jax.config.update("jax_platforms", "cpu")  # no effect once JAX has begun
+    if device == "gpu" and jax.default_backend() == "cpu":
+        raise InputError("the device gpu was asked for, but JAX sees a CPU alone; install a JAX that knows your GPU")
+    if device == "cpu" and jax.default_backend() != "cpu":
+        raise InputError("the device cpu was asked for, but JAX has begun on another; ask before anything is computed")
+
+
+@contextmanager
+def on_host() -> Iterator[None]:
+    """Compute on the CPU what is asked for one point at a time, also where the default device is another, which would wait."""
+    with nullcontext() if jax.default_backend() == "cpu" else jax.default_device(jax.local_devices(backend="cpu")[0]):
+        yield
 
 
 def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.numerics.compiling import compiled
+from earnshaw.numerics.compiling import compiled, on_host
 
 
 def lane_keys(seed: int, lanes: np.ndarray) -> jax.Array:
@@ -17,11 +17,12 @@ def lane_keys(seed: int, lanes: np.ndarray) -> jax.Array:
     return jax.vmap(jax.random.fold_in, in_axes=(None, 0))(root, jnp.asarray(lanes, dtype=jnp.uint32))
 
 
+@on_host()
 def lane_normals(seed: int, lanes: np.ndarray, count: int, stream: int | None = None) -> np.ndarray:
     """Return standard normal numbers (lanes, count) of each lane's key, or of one of the key's streams.
 
-    The i-th number of a key does not depend on how many are drawn, so that a program for the next power of two serves all
-    smaller sizes.
+    The CPU draws them, whatever the device is: starts are the same to the last bit. The i-th number of a key does not
+    depend on how many are drawn, so that a program for the next power of two serves all smaller sizes.
     """
     room, places = (1 << (max(size, 1) - 1).bit_length() for size in (count, len(lanes)))
     padded = np.concatenate([lanes, np.zeros(places - len(lanes), dtype=np.asarray(lanes).dtype)])

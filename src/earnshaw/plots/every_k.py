@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from earnshaw.proof import Course
 
-MARKED = (6, 10, 20, 40, 100, 1000)
+MARKED = (10, 20, 40, 100, 1000)
 
 
 def course_figure(courses: Sequence[Course], path: Path) -> None:
@@ -24,19 +24,19 @@ def course_figure(courses: Sequence[Course], path: Path) -> None:
         rows = new.subplots(len(courses), 2, squeeze=False)
         for (left, right), course in zip(rows, courses, strict=True):
             _draw(left, course, course.value)
-            claim, scaled = course.claim, "k F" if course.family == "II" else "F"
+            claim, scaled = course.claim, "F" if course.family == "A" else "k F"
             left.axhspan(claim.value_ge, claim.value_le, color=COLOURS[2], alpha=0.15, linewidth=0, label="proved")
             left.set_ylabel(scaled)
+            left.legend(fontsize=8, loc="lower left")
             left.set_ylim(0, 1.08 * claim.value_le)
             left.set_title(f"Family {course.family}: loss, for every k from {course.first} on", loc="left", fontsize=10)
             _draw(right, course, course.least)
             edge, top = course.start**-0.5, 1.15 * float(np.max(course.least))
-            steps = [0, edge, edge, course.first**-0.5], [claim.lambda_tail_ge] * 2 + [claim.lambda_ge] * 2
+            steps = [0, edge, edge, course.first**-0.5], [claim.lambda_tail_ge] * 2 + [claim.lambda_head_ge] * 2
             right.fill_between(*steps, top, color=COLOURS[2], alpha=0.15, linewidth=0, label="proved")
             right.set_ylabel("smallest eigenvalue")
             right.set_ylim(0, top)
             right.set_title(f"Family {course.family}: smallest eigenvalue of the Hessian", loc="left", fontsize=10)
-        rows[0][0].legend(fontsize=8, loc="lower left")
 
 
 def _draw(axes: Axes, course: Course, numbers: np.ndarray) -> None:
@@ -51,7 +51,7 @@ def _draw(axes: Axes, course: Course, numbers: np.ndarray) -> None:
         markersize=5,
         label=f"k = {course.first} to {course.start - 1}",
     )
-    ticks = [k for k in MARKED if k >= course.first]
+    ticks = [course.first, *(k for k in MARKED if k > 1.2 * course.first)]
     axes.set_xticks([0.0, *(k**-0.5 for k in ticks)], ["∞", *map(str, ticks)])
     axes.set_xlim(-0.005, 1.03 * float(course.h[0]))
     axes.set_xlabel("k, at h = k$^{-1/2}$")

@@ -5,7 +5,8 @@ says what it proves. Only ``proof/trusted/`` has to be believed. Nothing here im
 produced, so that checking a certificate does not wait for it.
 """
 
-from earnshaw.proof.absence import Absence, AbsenceMap, Leaves, absence, absence_map, leaves
+from earnshaw.proof.absence import Absence, AbsenceMap, absence, absence_map
+from earnshaw.proof.absence_leaves import Leaves, SphereLeaves, leaves, sphere_leaves, sphere_views
 from earnshaw.proof.blocks import prove_families, prove_family, prove_pattern
 from earnshaw.proof.certificate import Certificate
 from earnshaw.proof.claims import (
@@ -18,7 +19,7 @@ from earnshaw.proof.claims import (
     PatternPoint,
     SaddleClaim,
 )
-from earnshaw.proof.every_k import FIRST_K, Course, course, prove_every_k
+from earnshaw.proof.every_k import Course, course, prove_every_k
 from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
@@ -26,10 +27,11 @@ from earnshaw.proof.splitting import Splitting, splitting, splitting_table
 from earnshaw.proof.verdict import Check, Proof, Verdict, check, check_lines
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "check_lines", "explain", "prove"]
-__all__ += ["FIRST_K", "Course", "course", "prove_every_k"]
+__all__ += ["Course", "course", "prove_every_k"]
 __all__ += ["prove_families", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "EveryKClaim"]
 __all__ += ["MinimumClaim", "PatternPoint", "SaddleClaim"]
 __all__ += ["PaperChain", "follow_paper"]
-__all__ += ["Absence", "AbsenceMap", "Leaves", "absence", "absence_map", "leaves"]
+__all__ += ["Absence", "AbsenceMap", "Leaves", "SphereLeaves", "absence", "absence_map", "leaves"]
+__all__ += ["sphere_leaves", "sphere_views"]
 __all__ += ["Splitting", "splitting", "splitting_table"]

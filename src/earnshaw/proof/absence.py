@@ -22,7 +22,7 @@ from earnshaw.proof.certificate import Certificate, hexed
 from earnshaw.proof.processes import in_processes
 from earnshaw.proof.producer import prove
 from earnshaw.proof.trusted import Rejected
-from earnshaw.proof.trusted.absence import RULE, SMALLEST, Tally, framed, isolated, walk
+from earnshaw.proof.trusted.absence import RULE, Tally, framed, isolated, walk
 from earnshaw.proof.trusted.cells import Cells, Teacher, joined, paired, placed, roots
 from earnshaw.proof.trusted.exclusion import TESTS
 from earnshaw.proof.trusted.reading import FORMAT, seal
@@ -31,6 +31,7 @@ from earnshaw.store import digest, read_json, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 PIECES = {1: 4, 2: 8, 3: 32}  # of a walk for so many students, each a stride of its roots
+SMALLEST = 2.0**-12  # a cell whose patches are all narrower is left open
 MOST = 4_000_000  # cells in a piece before it is given up
 ATTEMPTS = 40  # open cells in which a bad minimum is looked for
 Progress = Callable[[float, str], None]
@@ -115,12 +116,12 @@ def absence(
         Is told the share of the walk that is done.
     """
     begun = perf_counter()
-    problem = _problem(k, n, teacher)
+    problem = small_problem(k, n, teacher)
     target = problem.teacher.tolist()
     if not 0 < smallest <= 1:
         raise InputError(f"smallest is {smallest}; give a radius in radians, above 0 and at most 1")
     try:
-        radius = _radius(target) if problem.students == problem.teachers else 0.0
+        radius = radius_of(target) if problem.students == problem.teachers else 0.0
         frame = framed(target, radius)
     except Rejected as rejected:
         raise InputError(f"absence cannot be proved for this teacher: {rejected}") from None
@@ -129,7 +130,7 @@ def absence(
     try:
         with one_blas_thread():
             for done, (index, part) in enumerate(_pieces(frame, problem.students, smallest, workers, folder), 1):
-                tally.add(part)
+                _add(tally, part)
                 if progress is not None:
                     progress(done / PIECES[problem.students], f"piece {index + 1} of {PIECES[problem.students]}")
     except Rejected as rejected:
@@ -151,63 +152,6 @@ def absence(
         verdict, reason = minimum.verdict, f"there is a bad minimum: {minimum.words}"
     numbers = (tally.tested, tally.closed, left, smallest, radius)
     return Absence(verdict, reason, problem, *numbers, certificate, minimum, perf_counter() - begun)
-
-
-@dataclass(frozen=True)
-class Leaves:
-    """The cells of a walk for two students in the plane, with their images under all symmetries.
-
-    Attributes
-    ----------
-    low, high : (m, 2) arrays, between which angles of the two students, in degrees from the first axis, from -45 to 315.
-    closed_by : (m,) array, the number of the test that closed the cell, from 1; 0 where it stayed open.
-    tests : the names of the tests.
-    teacher : (k,) array, the angles of the teacher's neurons, in degrees.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    closed_by: np.ndarray
-    tests: tuple[str, ...]
-    teacher: np.ndarray
-
-
-def leaves(teacher: ArrayLike | None = None, smallest: float = SMALLEST) -> Leaves:
-    """Walk over the directions of two students of a teacher in the plane (orthonormal by default), and keep the cells."""
-    problem = _problem(None, 2, np.eye(2) if teacher is None else teacher)
-    target = problem.teacher.tolist()
-    frame = framed(target, _radius(target) if problem.teachers == 2 else 0.0)
-    if frame.units.shape[1] != 2:
-        raise InputError(f"the teacher spans R^{frame.units.shape[1]}; the cells can be drawn for one in the plane")
-    parts: list[tuple[Cells, np.ndarray]] = []
-    with np.errstate(all="ignore"):
-        walk(frame, roots(frame, 2), MOST, smallest, seen=lambda cells, by: parts.append((cells, by)))
-    cells, by = joined([part for part, _ in parts]), np.concatenate([by for _, by in parts])
-    ends = np.stack([_angle(cells.face, cells.middle[:, 0] + sign * cells.half[:, 0]) for sign in (-1, 1)])  # (2, 2, m)
-    boxes = set()
-    for order, signs in frame.symmetries or (((0, 1), (1, 1)),):
-        turned = _moved(ends, order, signs)
-        for students in ((0, 1), (1, 0)):
-            low, high = turned.min(axis=0)[list(students)], turned.max(axis=0)[list(students)]
-            boxes |= {(*a, *b, c) for a, b, c in zip(low.T.tolist(), high.T.tolist(), by.tolist(), strict=True)}
-    found = np.array(sorted(boxes))
-    angles = np.degrees(np.arctan2(frame.units[:, 1], frame.units[:, 0]))
-    return Leaves(found[:, :2], found[:, 2:4], found[:, 4].astype(int), TESTS, (angles + 45) % 360 - 45)
-
-
-def _angle(face: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """Return the angle, in degrees from -45 to 315, of a point on a side of the square."""
-    slope = np.degrees(np.arctan(free))
-    return np.choose(face, [slope, 180 - slope, 90 - slope, 270 + slope])
-
-
-def _moved(angles: np.ndarray, order: tuple[int, ...], signs: tuple[int, ...]) -> np.ndarray:
-    """Return angles after a signed permutation of the two coordinates: a reflection, or a turn by right angles."""
-    turn = angles if order == (0, 1) else 90 - angles
-    turn = turn if signs[0] == 1 else 180 - turn
-    turn = turn if signs[1] == 1 else -turn
-    middle = np.round(turn.mean(axis=0), 9)
-    return np.round(turn - 360 * np.floor((middle + 45) / 360), 9)
 
 
 @dataclass(frozen=True)
@@ -255,7 +199,7 @@ def absence_map(
     return AbsenceMap(turns, sizes, proved, bad, tested)
 
 
-def _problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLayer:
+def small_problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLayer:
     """Return the problem that is meant, if the walk can be made for it."""
     if (k is None) == (teacher is None):
         raise InputError("give k (2 or 3), or a teacher of your own: one of the two")
@@ -275,7 +219,7 @@ def _problem(k: int | None, n: int | None, teacher: ArrayLike | None) -> TwoLaye
     return problem
 
 
-def _radius(target: list[list[float]]) -> float:
+def radius_of(target: list[list[float]]) -> float:
     """Return nearly the largest radius within which the teacher is the only critical point; 0 if there is none."""
     low, high = 0.0, float(np.linalg.norm(target, axis=1).min())
     for _ in range(20):
@@ -304,6 +248,16 @@ def _pieces(
         workers = cores() if n > 2 and teacher.units.shape[1] > 2 else 1
     found = in_processes(_walk, [(teacher, job, MOST, smallest) for job in jobs], workers)
     yield from _kept(missing, found, folder)
+
+
+def _add(tally: Tally, part: Tally) -> None:
+    """Count what the walk of a piece has done."""
+    tally.tested += part.tested
+    for test, count in part.closed.items():
+        tally.closed[test] += count
+    for depth, count in part.leaves.items():
+        tally.leaves[depth] = tally.leaves.get(depth, 0) + count
+    tally.open += part.open
 
 
 def _walk(teacher: Teacher, cells: Cells, most: float, smallest: float) -> Tally:

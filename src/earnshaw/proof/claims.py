@@ -196,13 +196,18 @@ class EveryKClaim(Claim):
 
     Attributes
     ----------
-    lambda_ge, lambda_tail_ge : the Hessian's smallest eigenvalue at each minimum, and from the tail's first k on.
-    value_ge, value_le : k F for family II, F for family A.
+    lambda_head_ge, lambda_tail_ge : the Hessian's smallest eigenvalue below the tail's first k, and from there on.
+    value_ge, value_le : k F for families II and B, F for family A.
     """
 
-    lambda_ge: float
+    lambda_head_ge: float
     lambda_tail_ge: float
     value_ge: float
     value_le: float
     every_dimension: ClassVar[bool] = True
-    line = "smallest eigenvalue >= {lambda_ge}, in the tail >= {lambda_tail_ge}, scaled loss >= {value_ge}, scaled loss <= {value_le}"
+    line = "smallest eigenvalue >= {lambda_head_ge}, in the tail >= {lambda_tail_ge}, scaled loss >= {value_ge}, scaled loss <= {value_le}"
+
+    @property
+    def lambda_ge(self) -> float:
+        """The Hessian's smallest eigenvalue, for every k."""
+        return min(self.lambda_head_ge, self.lambda_tail_ge)

@@ -1,6 +1,6 @@
 r"""Proving what ``proof/trusted/every_k.py`` states and checks: a family of spurious minima for every k from some k on.
 
-Below :data:`START` a point for each k, by Newton's method in balls. From there on a polynomial in
+Below some k0 a point for each k, by Newton's method in balls. From there on a polynomial in
 :math:`h = k^{-1/2} \in [0, H]` for each scaled unknown, fitted to critical points at Chebyshev's nodes (of real k), with a
 tube around it. All of this is a guess; the trusted checker decides whether it proves the theorem.
 """
@@ -27,63 +27,83 @@ from earnshaw.proof.trusted import Rejected, every_k
 from earnshaw.proof.trusted.balls import floats
 from earnshaw.proof.trusted.balls import precision as working_precision
 from earnshaw.proof.trusted.blocks_claims import TARGET
+from earnshaw.proof.trusted.every_k import FAMILIES
 from earnshaw.proof.trusted.reading import OBJECTIVE
-from earnshaw.proof.trusted.scaled import FAMILIES
 from earnshaw.proof.verdict import Proof, Verdict
 from earnshaw.threads import one_blas_thread
 
-FIRST_K, START = 6, 40
-DEGREE, NODES, ORDER, PIECES, TUBE = 14, 24, 26, 128, 2.0**-16
+DEGREE, NODES, ORDER, PIECES = 14, 24, 26, 128
 BITS = 128
 BACKOFF = 1e-3  # of lambda_tail_ge, relatively
-# For each family: what its numbers tend to, the known second term, and the powers of h of both and of the unknown.
-LEADING = {
-    "II": ((1, 0, 0, 0, -1), (0, 0, 2, 0, 0), (4, 4, 4, 2, 2)),
-    "A": ((-1, 0), (2, 2), (4, 4)),
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a family is proved: the least k for which it is a minimum, the first k of the tail, and the tube's radius there.
+
+    Its numbers are limit + second h^2 + unknown h^power.
+    """
+
+    first: int
+    start: int
+    tube: float
+    limits: tuple[int, ...]
+    seconds: tuple[int, ...]
+    powers: tuple[int, ...]
+
+
+PLANS = {
+    "II": Plan(6, 40, 2.0**-16, (1, 0, 0, 0, -1), (0, 0, 2, 0, 0), (4, 4, 4, 2, 2)),
+    "A": Plan(6, 40, 2.0**-16, (-1, 0), (2, 2), (4, 4)),
+    "B": Plan(7, 100, 2.0**-17, (1, 0, 0, 0, 0, 0, -1), (0, 0, 2, 0, 0, 0, 0), (3, 4, 3, 2, 1, 2, 1)),
 }
 
 
-def prove_every_k(family: str, first: int = FIRST_K, *, meta: Mapping[str, str] | None = None) -> Proof:
+def prove_every_k(family: str, first: int | None = None, *, meta: Mapping[str, str] | None = None) -> Proof:
     """Prove that a named family is a spurious minimum for every k from `first` to infinity, in every dimension.
 
     Parameters
     ----------
     family
-        II or A; :mod:`earnshaw.problems.named` says what they are.
+        II, A or B; :mod:`earnshaw.problems.named` says what they are.
     first
-        The least k of the claim. Below 6 both families are saddles, and the proof ends inconclusive with the block that fails.
+        The least k of the claim, by default 6 for II and A and 7 for B. Below, these families are saddles, and the proof ends
+        inconclusive with the block that fails.
     """
     begun = perf_counter()
-    if family not in LEADING:
-        raise InputError(f"family {family[:40]!r} is not proved for every k; give {' or '.join(LEADING)}")
-    least = FAMILIES[family].least
-    if isinstance(first, bool) or not isinstance(first, int) or not least <= first < START:
-        raise InputError(f"the first k is {first}; give an integer from {least} to {START - 1}")
-    shape = {"family": family, "first": first, "from": START}
+    if family not in PLANS:
+        raise InputError(f"family {family[:40]!r} is not proved for every k; give {', '.join(PLANS)}")
+    plan, least = PLANS[family], FAMILIES[family].least
+    first, start = plan.first if first is None else first, plan.start
+    if isinstance(first, bool) or not isinstance(first, int) or not least <= first < start:
+        raise InputError(f"the first k is {first}; give an integer from {least} to {start - 1}")
+    shape = {"family": family, "first": first, "from": start}
 
     def undecided(reason: str) -> Proof:
         seconds = perf_counter() - begun
         return Proof(Verdict.INCONCLUSIVE, reason, "every-k", shape, family=family, seconds=seconds)
 
     with one_blas_thread(), working_precision(BITS):
-        head = dict(_head(family, first))
+        head, found = dict[int, list[arb]](), dict[int, tuple[arb, arb, arb]]()
         try:
-            bounds = [every_k.minimum(every_k.point(family, k, point), k) for k, point in sorted(head.items())]
+            for k, point in _head(family, first):
+                head[k], found[k] = point, every_k.minimum(every_k.point(family, k, point), k)
         except Rejected as rejected:
             return undecided(str(rejected))
-        reach = nextafter(1 / sqrt(START), inf)
-        curve = _curve(family, reach, head[START - 1])
+        bounds = [found[k] for k in range(first, start)]
+        reach = nextafter(1 / sqrt(start), inf)
+        curve = _curve(family, reach, head[start - 1])
         ends = np.linspace(0.0, reach, PIECES + 1)
         ends[-1] = reach
         try:
-            tail = every_k.Tail(family, curve, TUBE, ORDER, reach)
+            tail = every_k.Tail(family, curve, plan.tube, ORDER, reach)
             far, values = _tail_bounds(tail, ends.tolist())
         except Rejected as rejected:
             return undecided(str(rejected))
         scale = FAMILIES[family].scale
         values += [arb(k) ** scale * side for k, (_, *sides) in enumerate(bounds, first) for side in sides]
         claims = {
-            "lambda_ge": min(far, *(down(least) for least, *_ in bounds)),
+            "lambda_head_ge": min(down(least) for least, *_ in bounds),
             "lambda_tail_ge": far,
             "value_ge": min(down(value) for value in values),
             "value_le": max(up(value) for value in values),
@@ -91,7 +111,7 @@ def prove_every_k(family: str, first: int = FIRST_K, *, meta: Mapping[str, str] 
         center = [[list(pair(number)) for number in point] for _, point in sorted(head.items())]
     sections = {
         "curve": curve,
-        "tail": {"from": START, "order": ORDER, "tube": TUBE, "ends": ends.tolist()},
+        "tail": {"from": start, "order": ORDER, "tube": plan.tube, "ends": ends.tolist()},
         "claims": claims,
         "hint": {"precision": BITS},
     }
@@ -102,7 +122,7 @@ def prove_every_k(family: str, first: int = FIRST_K, *, meta: Mapping[str, str] 
             every_k.verify(certificate.to_text().encode(), 1.0)
     except Rejected as rejected:
         return undecided(str(rejected))
-    reason = f"every k from {first} to {START - 1} by itself, and all real k >= {START} at once"
+    reason = f"every k from {first} to {start - 1} by itself, and all real k >= {start} at once"
     claim = EveryKClaim(**claims)
     seconds = perf_counter() - begun
     certificates = {every_k.KIND: certificate}
@@ -113,24 +133,24 @@ def prove_every_k(family: str, first: int = FIRST_K, *, meta: Mapping[str, str] 
 
 def numbers_at(family: str, h: arb, unknowns: Sequence[Any]) -> list[arb]:
     """Return the numbers of a point from its scaled unknowns."""
-    limits, seconds, powers = LEADING[family]
+    plan = PLANS[family]
     return [
         limit + second * h**2 + x * h**power
-        for limit, second, power, x in zip(limits, seconds, powers, unknowns, strict=True)
+        for limit, second, power, x in zip(plan.limits, plan.seconds, plan.powers, unknowns, strict=True)
     ]
 
 
 def unknowns_at(family: str, h: arb, numbers: Sequence[Any]) -> list[arb]:
     """Return the scaled unknowns of a point."""
-    limits, seconds, powers = LEADING[family]
+    plan = PLANS[family]
     return [
         (x - limit - second * h**2) / h**power
-        for limit, second, power, x in zip(limits, seconds, powers, numbers, strict=True)
+        for limit, second, power, x in zip(plan.limits, plan.seconds, plan.powers, numbers, strict=True)
     ]
 
 
 def _sizes(family: str, k: Any) -> tuple[Any, ...]:
-    return (k - 1, 1) if family == "II" else (k,)
+    return (k - 1, 1) if FAMILIES[family].singles else (k,)
 
 
 def _followed(family: str, begin: float, numbers: Sequence[Any], ks: Sequence[Any]) -> Iterator[tuple[Any, list[arb]]]:
@@ -145,13 +165,13 @@ def _followed(family: str, begin: float, numbers: Sequence[Any], ks: Sequence[An
 
 
 def _head(family: str, first: int) -> Iterator[tuple[int, list[arb]]]:
-    """Yield k and the critical point, rounded to pairs of doubles, for k from `first` to START - 1, in some order."""
+    """Yield k and the critical point, rounded to pairs of doubles, for k from `first` to the tail's, in some order."""
     known = named_family(family)
-    base = sum(known.base)
-    for ks in (range(base, START), range(base - 1, first - 1, -1)):
-        for k, numbers in _followed(family, base, [arb(number) for number in known.numbers], ks):
-            if k >= first:
-                yield k, [arb(high) + arb(low) for high, low in map(pair, numbers)]
+    base = max(sum(known.base), first)
+    begin = known.follow(base, corrected)
+    for ks in (range(base, first - 1, -1), range(base + 1, PLANS[family].start)):
+        for k, numbers in _followed(family, base, begin, ks):
+            yield k, [arb(high) + arb(low) for high, low in map(pair, numbers)]
 
 
 def _curve(family: str, reach: float, near: list[arb]) -> list[list[float]]:
@@ -161,7 +181,7 @@ def _curve(family: str, reach: float, near: list[arb]) -> list[list[float]]:
     with working_precision(2 * BITS):
         found = [
             [float(x) for x in unknowns_at(family, 1 / arb(k).sqrt(), numbers)]
-            for k, numbers in _followed(family, START - 1, near, ks)
+            for k, numbers in _followed(family, PLANS[family].start - 1, near, ks)
         ]
     places = np.array([1 / sqrt(k) for k in ks])
     fits = np.polynomial.chebyshev.chebfit(2 * places / reach - 1, np.array(found), DEGREE)

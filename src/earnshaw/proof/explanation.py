@@ -232,30 +232,34 @@ def _point(document: reading.Numbers, words: str, latex: str, low: Number, high:
 
 def _every_k(document: every_k.Document, low: Number, high: Number) -> tuple[str, str]:
     """A family of minima, one for each k."""
-    first, start, odd = document.first, document.start, document.family == "II"
-    group, value, letters = ("S_{k-1}", "k F", "a, b, c, d, e") if odd else ("S_k", "F", "a, b")
+    first, start, singles = document.first, document.start, every_k.FAMILIES[document.family].singles
+    group, value, letters = ("S_{k-1}", "k F", "a, b, c, d, e") if singles else ("S_k", "F", "a, b")
+    neurons, height = ("k", "k") if singles < 2 else ("k + 1", "(k+1)")
     least, far, under, over = (f"claims.{name}" for name in every_k.SHAPE["claims"])
     words = (
-        "A network of n = k ReLU neurons learns the sum of the k coordinate ReLU neurons from standard Gaussian inputs; F is half "
+        f"A network of n = {neurons} ReLU neurons learns the sum of the k coordinate ReLU neurons from standard Gaussian inputs; F is half "
         f"the mean squared error, and its least value is 0. For every integer k >= {first} and in R^D for every D >= k, F has a "
         f"strict local minimum that {group} fixes, of family {document.family}, given by {len(document.curve)} numbers. All "
-        f"eigenvalues of the Hessian there are at least {low(least)}, and at least {low(far)} if k >= {start}; {value} lies "
+        f"eigenvalues of the Hessian there are at least {low(least)} if k < {start}, and at least {low(far)} if k >= {start}; {value} lies "
         f"between {low(under)} and {high(over)}, so it is not a global minimum. For k from {first} to {start - 1} the certificate "
         f"has a point each. For all real k >= {start} at once it has a polynomial in h = k^(-1/2) for each scaled number, and "
         f"within {high('tail.tube')} of it a zero of the scaled gradient is enclosed on each of {len(document.ends) - 1} pieces of h."
     )
-    rows = (
-        r"w_i = a v_i + b \sum_{j \ne i, j < k} v_j + c\, v_k \ (i < k), \ w_k = d \sum_{j < k} v_j + e\, v_k"
-        if odd
-        else r"w_i = a v_i + b \sum_{j \ne i} v_j"
-    )
+    regular, single = r"w_i = a v_i + b \sum_{j \ne i, j < k} v_j + c\, v_k \ (i < k)", r"\sum_{j < k} v_j"
+    if singles == 2:
+        letters += ", d', e'"
+        rows = rf"{regular}, \ w_k = d {single} + e\, v_k, \ w_{{k+1}} = d' {single} + e' v_k"
+    else:
+        rows = rf"{regular}, \ w_k = d {single} + e\, v_k" if singles else r"w_i = a v_i + b \sum_{j \ne i} v_j"
     latex = (
         rf"For every integer $k \ge {first}$ and every dimension $D \ge k$, with $v_1, \dots, v_k$ orthonormal in $\mathbb{{R}}^D$, the function"
         "\n"
-        r"\[ F(W) = \tfrac12 \mathbb{E}_{x \sim \mathcal{N}(0, I)} \Bigl( \sum_{i=1}^k [w_i^\top x]_+ - \sum_{j=1}^k [v_j^\top x]_+ "
+        r"\[ F(W) = \tfrac12 \mathbb{E}_{x \sim \mathcal{N}(0, I)} \Bigl( \sum_{i=1}^{"
+        f"{neurons}"
+        r"} [w_i^\top x]_+ - \sum_{j=1}^k [v_j^\top x]_+ "
         "\\Bigr)^2 \\]\n"
-        rf"of $W \in \mathbb{{R}}^{{k \times D}}$ has a critical point $W^*$ of the form ${rows}$ with real ${letters}$. It satisfies "
-        rf"$\nabla^2 F(W^*) \succeq {low(least)}\, I$, and $\nabla^2 F(W^*) \succeq {low(far)}\, I$ if $k \ge {start}$, and "
+        rf"of $W \in \mathbb{{R}}^{{{height} \times D}}$ has a critical point $W^*$ of the form ${rows}$ with real ${letters}$. It satisfies "
+        rf"$\nabla^2 F(W^*) \succeq {low(least)}\, I$ if $k < {start}$, and $\nabla^2 F(W^*) \succeq {low(far)}\, I$ if $k \ge {start}$, and "
         rf"${low(under)} \le {value}(W^*) \le {high(over)}$: it is a strict spurious local minimum."
     )
     return words, latex

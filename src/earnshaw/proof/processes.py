@@ -16,13 +16,19 @@ from threadpoolctl import threadpool_limits
 from earnshaw.errors import InputError
 
 Result = TypeVar("Result")
+Elsewhere = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[Any]]  # as in_processes, without workers
 
 
-def in_processes(work: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], workers: int) -> Iterator[Result]:
+def in_processes(
+    work: Callable[..., Result], jobs: Sequence[tuple[Any, ...]], workers: int | Elsewhere
+) -> Iterator[Result]:
     """Yield ``work(*job)`` for each job, in order: from spawned processes, or from this one where one would do.
 
-    When the caller goes away, jobs that have not begun never do.
+    ``workers`` may be who has processes elsewhere. When the caller goes away, jobs that have not begun never do.
     """
+    if callable(workers):
+        yield from workers(work, jobs)
+        return
     if min(len(jobs), workers) <= 1:
         yield from (work(*job) for job in jobs)
         return

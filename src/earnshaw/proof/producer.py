@@ -14,7 +14,7 @@ from earnshaw.errors import InputError
 from earnshaw.problems import ConvNet, Data, Problem, TwoLayer, problem_from_json
 from earnshaw.proof.convexity import prove_convexity
 from earnshaw.proof.convnet import prove_convnet
-from earnshaw.proof.processes import in_processes
+from earnshaw.proof.processes import Elsewhere, in_processes
 from earnshaw.proof.relu import prove_relu
 from earnshaw.proof.verdict import Proof
 from earnshaw.threads import cores, one_blas_thread
@@ -61,23 +61,26 @@ def prove(problem: Problem, point: Any = None, **options: Any) -> Proof:
 
 
 def prove_many(
-    problem: Problem, points: Iterable[Any], *, workers: int | None = None, **options: Any
+    problem: Problem, points: Iterable[Any], *, workers: int | Elsewhere | None = None, **options: Any
 ) -> Iterator[Proof]:
     """Prove many points of one problem, in spawned processes; yield a Proof for each, in order.
 
-    `workers` is the number of processes; None chooses, 0 or 1 means this process. Options are those of
+    `workers` is the number of processes; None chooses, 0 or 1 means this process, and a function that takes another one and
+    the arguments of its calls makes these calls somewhere else and yields what they return, in order. Options are those of
     :func:`prove`. A point that `prove` would refuse with InputError comes back as INCONCLUSIVE with that sentence.
     """
     yield from prove_pairs(((problem, point) for point in points), workers=workers, **options)
 
 
-def prove_pairs(pairs: Iterable[tuple[Problem, Any]], *, workers: int | None = None, **options: Any) -> Iterator[Proof]:
+def prove_pairs(
+    pairs: Iterable[tuple[Problem, Any]], *, workers: int | Elsewhere | None = None, **options: Any
+) -> Iterator[Proof]:
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [(problem, _numbers(point)) for problem, point in pairs]
     seconds = sum(_prover(problem, options).seconds(problem, getattr(point, "size", 0)) for problem, point in jobs)
     if workers is None:
         workers = cores() if seconds > 3 else 1  # starting processes costs about a second
-    if workers <= 1:
+    if not callable(workers) and workers <= 1:
         yield from (_attempt(problem, point, options) for problem, point in jobs)
     else:
         yield from in_processes(_work, [(problem.to_json(), point, options) for problem, point in jobs], workers)

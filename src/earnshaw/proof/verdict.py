@@ -31,7 +31,7 @@ _COLUMNS = {
         "split_ge",
     ),
     "convnet": ("p k", "margin value product barrier saddle_angle enclosure_radius step_le"),
-    "every-k": ("first from", "lambda_ge lambda_tail_ge value_ge value_le every_dimension"),
+    "every-k": ("first from", "lambda_ge lambda_head_ge lambda_tail_ge value_ge value_le every_dimension"),
     "data": ("neurons d samples", "curvature_ge change_le growth_le gradient_le radius minimiser_within"),
 }
 

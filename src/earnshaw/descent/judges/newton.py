@@ -15,10 +15,10 @@ from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Judge, Look, slopes
 from earnshaw.descent.newton.dense import settle
 from earnshaw.descent.newton.endings import flow_end, sharpen
-from earnshaw.descent.newton.polish import polish
+from earnshaw.descent.newton.polish import Polished, polish
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics import TOLERANCES
+from earnshaw.numerics import TOLERANCES, on_host
 from earnshaw.problems import TwoLayer
 from earnshaw.problems.base import Problem
 
@@ -38,6 +38,24 @@ class Stationarity(NamedTuple):
     steepest: Any
     gradient_norm: Any
     shortest: Any
+
+
+class Wake(NamedTuple):
+    """When a lane needs a look: its value is below ``low``, a neuron shorter than ``dead``, its steepest neuron's gradient at
+    most ``still``, or above ``steep``, or at most ``slow`` where a Newton test is due."""
+
+    low: Any
+    dead: Any
+    slow: Any
+    still: Any
+    steep: Any
+
+    def needed(self, rows: Stationarity, steps: Any, due: Any, max_steps: int) -> Any:
+        """Return which lanes need a look after so many steps; every entry may be one number for each lane."""
+        lost = ~(jnp.isfinite(rows.value) & jnp.isfinite(rows.gradient_norm)) | (rows.steepest > self.steep)
+        closed = (rows.value < self.low) | (rows.shortest < self.dead)
+        tested = (rows.steepest <= self.slow) & ((steps >= due) | (steps % TOLERANCES.creep_steps == 0))
+        return lost | closed | tested | (rows.steepest <= self.still) | (steps >= max_steps)
 
 
 def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:
@@ -88,6 +106,13 @@ class NewtonJudge(Judge):
     stopping: Stopping
     units: Units = field(default_factory=Units)
     step: float | None = None  # of gradient descent; None for another algorithm
+    #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
+    newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
+
+    @property
+    def probe(self) -> np.ndarray:
+        """Where Lanczos' method begins."""
+        return np.random.default_rng(0).normal(size=self.landscape.shape)
 
     @classmethod
     def of(cls, problem: Problem, landscape: Landscape, descent: Descent, stopping: Stopping) -> NewtonJudge:
@@ -130,6 +155,20 @@ class NewtonJudge(Judge):
             for slot in np.flatnonzero(creeping):
                 decided[slot] = self._follow(look.ledger, look.lanes[slot], look.points[slot])
         return decided
+
+    def wake(self) -> Wake:
+        """Return what :meth:`decide` waits for, the step limit apart: between two such moments it changes nothing.
+
+        For an algorithm with a fixed step, on a landscape without tips.
+        """
+        unit, early = self.units.gradient, self.stopping.rule is Stop.EARLY
+        return Wake(
+            low=self.units.low if early else -math.inf,
+            dead=TOLERANCES.dead_neuron * unit if early and self.units.neurons_die else -math.inf,
+            slow=TOLERANCES.test_gradient * unit if early else -math.inf,
+            still=TOLERANCES.paper_gradient * unit,
+            steep=TOLERANCES.divergence * unit,
+        )
 
     def _stationary(self, look: Look) -> np.ndarray:
         return look.report.steepest <= TOLERANCES.paper_gradient * self.units.gradient
@@ -181,10 +220,13 @@ class NewtonJudge(Judge):
 
     def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
         """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
+        known = self.newton(lanes, points)
+        if known is not None:
+            return known
         owners, block = self._block(lanes, points)
         landscape, block = self.landscape.take(owners).padded(block, POLISH_MULTIPLE)
         inner, probe = tuple(slice(size) for size in self.landscape.shape), np.zeros(block.shape[1:])
-        probe[inner] = np.random.default_rng(0).normal(size=self.landscape.shape)
+        probe[inner] = self.probe
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polish(landscape, block, probe))
         return result._replace(point=result.point[:, *inner])
 
@@ -212,6 +254,7 @@ class NewtonJudge(Judge):
         near = np.linalg.norm(end - point) <= TOLERANCES.near_global * np.linalg.norm(point)
         return bool(near and value < self._zero)
 
+    @on_host()
     def _follow(self, ledger: Ledger, lane: int, point: np.ndarray) -> bool:
         """Decide a creeping lane by the end of the gradient flow from where it stands, if that end can be reached."""
         low = self.units.low if self.landscape.global_value is not None else -math.inf
@@ -222,6 +265,7 @@ class NewtonJudge(Judge):
         self._settle(ledger, lane, end, point)
         return ledger.outcome[lane] != Outcome.UNDECIDED.code
 
+    @on_host()
     def at_the_limit(self, look: Look) -> None:
         """Close lanes at the step limit: by the paper's value test in its mode, else only as GLOBAL, if that is near.
 
@@ -253,6 +297,7 @@ class NewtonJudge(Judge):
                 end = result.point, point, float(result.value), float(result.gradient_norm)
                 look.ledger.close(lane, *end, Outcome.GLOBAL if low[slot] else Outcome.SPURIOUS)
 
+    @on_host()
     def _settle(self, ledger: Ledger, lane: int, point: np.ndarray, last: np.ndarray) -> None:
         """Classify a stationary point in no proved-sized basin by the spectrum where Newton's method leads from it.
 

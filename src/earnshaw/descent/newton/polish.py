@@ -109,7 +109,7 @@ def polish(landscape: Landscape, points: jax.Array, probe: jax.Array) -> Polishe
     """Follow Newton's method from each lane of points, ``(lanes, *shape)``, solving by conjugate gradients.
 
     A lane stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian. Lanczos'
-    method begins with the ``probe``, of the shape of a point: random, and 0 along parameters that are padded.
+    method begins with the ``probe``, of the shape of a point or one for each lane: random, and 0 along padded parameters.
     """
     start = points
     lanes = points.shape[0]
@@ -175,12 +175,13 @@ def _norm(array: jax.Array) -> jax.Array:
 
 
 def _lanczos(landscape: Landscape, points: jax.Array, probe: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Return the extreme Ritz values of the Hessian at each lane, from one vector for all."""
+    """Return the extreme Ritz values of the Hessian at each lane."""
     # Plain Lanczos: rounding makes it repeat eigenvalues that it has found, which does not hurt the extremes.
     lanes, size = points.shape[0], math.prod(points.shape[1:])
     length = min(LANCZOS_STEPS, 2 * size)
     hessian = jax.linearize(landscape.gradient, points)[1]
-    first = jnp.broadcast_to(probe / jnp.linalg.norm(probe), points.shape)
+    probe = jnp.broadcast_to(probe, points.shape)
+    first = probe / along(_norm(probe), probe)
 
     def body(carry: tuple, _: None) -> tuple:
         before, vector, beta, alive, initial = carry

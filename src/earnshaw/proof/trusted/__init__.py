@@ -2,7 +2,7 @@
 
 `reading.py` parses and `balls.py` is what all theorems use. `relu.py` is the calculus of the ReLU landscape, and
 `relu_claims.py` states its theorems and checks every hypothesis, `every_n.py` one more; `parts.py`, `blocks.py` and
-`blocks_claims.py` do so for points with many equal entries, of any size, and `models.py`, `scaled.py` and `every_k.py` for
+`blocks_claims.py` do so for points with many equal entries, of any size, and `models.py`, `scaled.py`, `singles.py` and `every_k.py` for
 families of them, all k at once; `convnet.py` does all of that for the convolutional network, and `convexity.py` for the risk
 of a data set, with the sums of `sums.py`. `absence.py` walks over all directions of few neurons, with the cells of `cells.py`
 and the tests of `exclusion.py`. The folder imports the standard library, python-flint and NumPy (for guesses, and in

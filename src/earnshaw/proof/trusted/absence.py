@@ -33,7 +33,6 @@ RULE = "widest patch first/1"
 BATCH = 512
 MAX_CELLS = 10_000_000
 PRECISION = 128
-SMALLEST = 2.0**-12  # a cell whose patches are all narrower is left open
 
 
 @dataclass
@@ -45,15 +44,6 @@ class Tally:
     leaves: dict[int, int] = field(default_factory=dict)
     open: list[Cells] = field(default_factory=list)
 
-    def add(self, other: "Tally") -> None:
-        """Count what another walk has done."""
-        self.tested += other.tested
-        for test, count in other.closed.items():
-            self.closed[test] += count
-        for depth, count in other.leaves.items():
-            self.leaves[depth] = self.leaves.get(depth, 0) + count
-        self.open += other.open
-
     @property
     def covered(self) -> Fraction:
         """The number of roots that the leaves make up: a leaf of depth m is 2^-m of one."""
@@ -63,8 +53,8 @@ class Tally:
 def walk(
     teacher: Teacher,
     cells: Cells,
-    most: float = MAX_CELLS,
-    smallest: float = SMALLEST,
+    most: float,
+    smallest: float,
     without: tuple[str, ...] = (),
     seen: Callable[[Cells, np.ndarray], None] | None = None,
 ) -> Tally:

@@ -49,8 +49,8 @@ class Teacher(NamedTuple):
 
     lengths: np.ndarray
     units: np.ndarray
-    radius: float = 0.0
-    symmetries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
+    radius: float
+    symmetries: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
 
 class Cells(NamedTuple):
@@ -89,7 +89,7 @@ def roots(teacher: Teacher, n: int) -> Cells:
     """
     d = teacher.units.shape[1]
     patches = [(face, *middle) for face in range(2 * d) for middle in product((-0.5, 0.5), repeat=d - 1)]
-    images = [{patch: _image(patch, symmetry) for patch in patches} for symmetry in teacher.symmetries]
+    images = [{patch: image(patch, symmetry) for patch in patches} for symmetry in teacher.symmetries]
     seen, chosen = set(), []
     for cell in combinations_with_replacement(patches, n):
         if tuple(sorted(cell)) not in seen:
@@ -102,7 +102,7 @@ def roots(teacher: Teacher, n: int) -> Cells:
     )
 
 
-def _image(patch: tuple[float, ...], symmetry: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[float, ...]:
+def image(patch: tuple[float, ...], symmetry: tuple[tuple[int, ...], tuple[int, ...]]) -> tuple[float, ...]:
     """Return the patch of the points sign_a x_(order_a), x in a given patch; a face is 2 axis, or 2 axis + 1 if x_axis = -1."""
     order, signs = symmetry
     axis = int(patch[0]) // 2

@@ -1,29 +1,29 @@
 r"""One theorem for every k: a family of spurious minima, from its first k to infinity, in every dimension.
 
-The teacher is the k coordinate vectors of R^k, n = k, and the families are those of scaled.py: II, whose points are fixed by
-S_{k-1}, and A, by S_k. A certificate of kind `every_k` holds
+The teacher is the k coordinate vectors of R^k, and the families are A of scaled.py, n = k, whose points are fixed by S_k, and II,
+n = k, and B, n = k + 1, of singles.py, whose points are fixed by S_{k-1}. A certificate of kind `every_k` holds
   center   the numbers of one point for each k from `first` to k0 - 1, each the exact sum of two doubles;
-  curve    a polynomial x(h) for each unknown of scaled.py, `tube` its half-width, `ends` 0 = h_0 < h_1 < ... < h_P.
+  curve    a polynomial x(h) for each unknown of these files, `tube` its half-width, `ends` 0 = h_0 < h_1 < ... < h_P.
 
 THEOREM (every k). Let
   (a) first >= `least` of the family, so that the parts of the weights are those listed, and h_P^2 k0 >= 1;
   (b) for each k from first to k0 - 1 with the point W0 of `center`, eps = |grad F(W0)|, l the least eigenvalue of all blocks and
-      of M, r = 4 eps/l: r < min |w_i|, eps - l r + L r^2/2 < 0 and mu = l - L r >= lambda_ge, L as in relu_claims.py;
-      value_ge <= k^s (F(W0) - eps^2/(2 mu)) and k^s F(W0) <= value_le, with s = 1 for II and 0 for A;
+      of M, r = 4 eps/l: r < min |w_i|, eps - l r + L r^2/2 < 0 and mu = l - L r >= lambda_head_ge, L as in relu_claims.py;
+      value_ge <= k^s (F(W0) - eps^2/(2 mu)) and k^s F(W0) <= value_le, with s = 1 for II and B and 0 for A;
 and on each piece [h_{j-1}, h_j] of h, for all x in the box X(h) of the points within `tube` of x(h) in each unknown,
-  (c) the signs of scaled.py hold;
+  (c) the signs of scaled.py and singles.py hold;
   (d) for a matrix Y of doubles: |Y G(x(h))|_i + tube sum_j |I - Y DG(X)|_ij < tube for each unknown i (Krawczyk);
   (e) H - lambda_tail_ge |.|^2 is positive definite on each part, and in extra dimensions;
   (f) value_ge <= k^s F <= value_le;
-and (g) lambda_ge <= lambda_tail_ge and both are positive, and so is value_ge. Then for every integer k >= first and every dimension
-D >= k, F has a strict local minimum that the group fixes, with all eigenvalues of the Hessian at least lambda_ge, and at
+and (g) lambda_head_ge, lambda_tail_ge and value_ge are positive. Then for every integer k >= first and every dimension D >= k, F
+has a strict local minimum that the group fixes, with all eigenvalues of the Hessian at least lambda_head_ge if k < k0 and at
 least lambda_tail_ge if k >= k0, and value_ge <= k^s F <= value_le there: it is spurious.
   Proof. Below k0 this is the theorem (minimum) of relu_claims.py with the blocks of blocks.py. Let k >= k0. Then
 h = k^(-1/2) is in (0, h_P] by (a), and so in a piece. x - Y G(x) = x(h) - Y G(x(h)) + (I - Y D)(x - x(h)) with D in the hull of
 DG(X), so by (d) it maps the box into itself, and by Brouwer it has a fixed point: Y G(x) = 0. (d) makes I - Y D a
 contraction in the maximum norm, so Y is invertible, and G(x) = 0. By (c) G is the gradient at the point of x, up to positive
-factors; so the gradient vanishes. By (e) and the decomposition (parts.py, scaled.py) the Hessian is at least
-lambda_tail_ge in R^k and in each extra dimension. min F = 0 because n = k, and F > 0 by (f). QED
+factors; so the gradient vanishes. By (e) and the decomposition (parts.py) the Hessian is at least
+lambda_tail_ge in R^k and in each extra dimension. min F = 0 because n >= k, and F > 0 by (f). QED
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ from .blocks_claims import TARGET, pairs
 from .models import Model, Scope, Slope
 from .reading import OBJECTIVE, Numbers, Rejected, afford, exact_keys, hex_float, integer, sections
 from .reading import load as load_document
-from .scaled import FAMILIES, FamilyA, FamilyII, Form
+from .scaled import FamilyA, Form
+from .singles import FamilyB, FamilyII
 
 KIND = "every_k"
-SHAPE = {"claims": ("lambda_ge", "lambda_tail_ge", "value_ge", "value_le"), "hint": ("precision",)}
+FAMILIES = {"II": FamilyII, "A": FamilyA, "B": FamilyB}
+SHAPE = {"claims": ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le"), "hint": ("precision",)}
 MAX_K, MAX_ORDER, MAX_PIECES = 1000, 64, 4096
 MAX_TAIL = 1 << 21  # of pieces times order times precision: what a check may cost by default, and
 MAX_HEAD = 1 << 16  # of points below k0 times precision
@@ -113,7 +115,7 @@ def verify(data: bytes, limit: float) -> tuple[str, str]:
 def _check(document: Document) -> str:
     real, family = document.real, document.family
     least, far, low, high = (real(f"claims.{name}") for name in SHAPE["claims"])
-    require(0 < least <= far, "claims.lambda_ge must be positive and at most lambda_tail_ge")
+    require(least > 0 and far > 0, "claims.lambda_head_ge and lambda_tail_ge must be positive")
     require(0 < low <= high, "claims.value_ge must be positive and at most value_le")
     covered(document.ends, document.start)
     tube = real("tail.tube")
@@ -133,14 +135,15 @@ def _check(document: Document) -> str:
         site = point(family, k, [arb(one) + arb(two) for one, two in center])
         curvature, lowest, highest = minimum(site, k)
         scale = arb(k) ** FAMILIES[family].scale
-        require(arb(least) <= curvature, f"claims.lambda_ge exceeds what is proved at k = {k}")
+        require(arb(least) <= curvature, f"claims.lambda_head_ge exceeds what is proved at k = {k}")
         require(arb(low) <= scale * lowest, f"claims.value_ge exceeds what is proved at k = {k}")
         require(scale * highest <= arb(high), f"claims.value_le is below F at k = {k}")
-    name, group = ("k F", "S_{k-1}") if family == "II" else ("F", "S_k")
+    name, group = ("k F", "S_{k-1}") if FAMILIES[family].singles else ("F", "S_k")
+    neurons = "k + 1" if family == "B" else "k"
     return (
         f"every k: for every k >= {document.first} and every dimension D >= k the teacher of k orthonormal neurons has a strict "
-        f"spurious local minimum with n = k neurons, of family {family}, fixed by {group}: smallest eigenvalue of the Hessian >= "
-        f"{shown(least, up=False)}, and >= {shown(far, up=False)} for k >= {document.start}; "
+        f"spurious local minimum with n = {neurons} neurons, of family {family}, fixed by {group}: smallest eigenvalue of the Hessian >= "
+        f"{shown(least, up=False)} for k < {document.start}, and >= {shown(far, up=False)} for k >= {document.start}; "
         f"{shown(low, up=False)} <= {name} <= {shown(high, up=True)}"
     )
 
@@ -220,7 +223,8 @@ def _matrix(form: Form, size: int, h: arb) -> arb_mat:
 
 def point(family: str, k: int, numbers: list[arb]) -> Symmetric:
     """Return the point of a family with these numbers."""
-    return Symmetric([k - 1, 1], [0, None], numbers) if family == "II" else Symmetric([k], [0], numbers)
+    singles = FAMILIES[family].singles
+    return Symmetric([k - 1, 1] if singles else [k], [0] + [None] * singles, numbers)
 
 
 def minimum(site: Symmetric, k: int) -> tuple[arb, arb, arb]:

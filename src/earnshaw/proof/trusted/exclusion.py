@@ -50,8 +50,8 @@ def _first_order(teacher: Teacher, place: Place, pairs: Pairs, norms: Lengths) -
     columns = [(gamma[:, :n] * (norms.basis[:, y] * norms.reach[y])[:, None]).sum(axis=1) for y in range(n)]
     pulls = (weights * pairs.steep)[:, :, None] * pairs.m
     pull = (weights * pairs.sin).sum(axis=1)
-    corners = place.corners
-    sides = [corners[:, -1]] if d == 2 else [(corners[:, 3] + corners[:, 2]) / 2, (corners[:, 3] + corners[:, 1]) / 2]
+    ends = np.array(list(product((False, True), repeat=d - 1))).T  # which corners lie at the upper end of each side
+    sides = [place.corners[:, upper].mean(axis=1) for upper in ends]
     for j in range(n):
         for side in sides:
             e = side[j]

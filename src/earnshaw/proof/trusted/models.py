@@ -12,9 +12,12 @@ h^(N-1), N = order. Leading coefficients that are exactly 0 are taken out; so f 
 and r(h) their polynomial. In c r the coefficients of h^1, ..., h^(n-1) are 0 and the first is 1, so 1 - c r = -h^n e(h) with e
 made of the other ones, and 1/c = r + h^n (-e(h)/c(h)). c(h) must not be 0 on [0, H].
   Root: the same with s the first n coefficients of the root's series: c - s^2 = h^n e(h), and
-c^(1/2) = s + h^n e(h)/(c^(1/2) + s), where c > 0 and s > 0 on [0, H].
+c^(1/2) = s + h^n e(h)/(c^(1/2) + s), where c > 0; a ball for c^(1/2) + s that holds 0 has a quotient that is not finite.
   Series sum_j a_j x^(first + 2j) with |a_j| decreasing, x = h^low X with low >= 1 and |x| < 1: what follows the first J terms is
 at most |a_J| |x|^(first + 2J)/(1 - x^2), that is h^(low (first + 2J)) times a ball.
+  Arc tangent of c_0 + x, x = h^low X with low >= 1: atan^(j)(y)/j! is Im of -(-1)^j (y - i)^-j/j, and with t = pi/2 - atan y, so that
+1/(y - i) = sin(t) exp(i t), it is -(-1)^j sin(t)^j sin(j t)/j, at most 1/j. So by Taylor what follows the terms j < J is at most
+|x|^J/J, that is h^(low J) times a ball.
 """
 
 # ruff: noqa: D105  operators are what they are
@@ -127,27 +130,36 @@ class Model:
             known = sum((found[j] * found[i - j] for j in range(1, i)), arb(0))
             found.append((self.poly[i] - known) / (2 * found[0]))
         series = arb_poly(found)
-        below = series(self.scope.reach)
-        require(below > 0, "a root of a negative number is not excluded")
         rest = (self.poly - series * series).right_shift(count)(self.scope.reach)
-        return Model(self.scope, self.low // 2, series + arb_poly([rest / (around.sqrt() + below)]).left_shift(count))
+        rest = rest / (around.sqrt() + series(self.scope.reach))
+        return Model(self.scope, self.low // 2, series + arb_poly([rest]).left_shift(count))
 
     def series(self, first: int, coefficient: Coefficient) -> Model:
         """Return sum_j a_j f^(first + 2j), with |a_j| decreasing."""
-        if not self.poly.length():
-            return self
         size = self._range().abs_upper()
-        square = (size * self.scope.reach.abs_upper() ** max(self.low, 0)) ** 2
+        square = (size * self.scope.reach.abs_upper() ** self.low) ** 2
         require(self.low >= 1 and square < 1, "a series needs an argument of size below 1 that vanishes with h")
         count = -(-self.scope.order // (2 * self.low))
-        total, factor = Model(self.scope, 0, arb_poly([])), self * self
+        total, factor = self._with(0), self * self
         for j in reversed(range(count)):
             total = total * factor + _ball(coefficient(j))
         for _ in range(first):
             total = total * self
         last = first + 2 * count
-        bound = (abs(_ball(coefficient(count))) * size**last / (1 - square)).abs_upper()
+        bound = (_ball(coefficient(count)) * size**last / (1 - square)).abs_upper()
         return total + Model(self.scope, self.low * last, arb_poly([arb(0, bound)]))
+
+    def atan(self) -> Model:
+        """Return atan f, where f may have a term h^0."""
+        require(self.low >= 0, "an arc tangent needs an argument without negative powers of h")
+        whole = self.poly.left_shift(self.low)
+        start, small = whole[0], Model(self.scope, 1, whole.right_shift(1))
+        count, value = -(-self.scope.order // small.low), start.atan()
+        turn, total = arb.pi() / 2 - value, self._with(0)
+        for j in reversed(range(1, count)):
+            total = (total - (-1) ** j * turn.sin() ** j * (j * turn).sin() / j) * small
+        bound = (small._range() ** count / count).abs_upper()
+        return total + value + Model(self.scope, small.low * count, arb_poly([arb(0, bound)]))
 
     def asin(self) -> Model:
         """Return asin f = sum_j C(2j, j) 4^-j f^(2j+1)/(2j+1)."""
@@ -231,6 +243,10 @@ class Slope:
     def asin(self) -> Slope:
         """Return asin f."""
         return self._chain(self.value.asin(), (1 - self.value * self.value).sqrt().inverse())
+
+    def atan(self) -> Slope:
+        """Return atan f."""
+        return self._chain(self.value.atan(), (1 + self.value * self.value).inverse())
 
     def xi(self) -> Slope:
         """Return f (1 - f^2)^(1/2) - asin f."""

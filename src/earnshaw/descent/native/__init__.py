@@ -1,0 +1,165 @@
+r"""Gradient descent by a small kernel in C: ReLU students of a coordinate teacher, all output weights 1, every lane to its fate.
+
+XLA compiles a program for each shape of block and fills the vector units as well as that shape allows. Here a vector
+holds one number of several lanes, so that every operation fills it whatever the sizes are; each symmetric pair is
+computed once, its angle by one square root and one polynomial; and thousands of steps pass between two calls, for the
+kernel itself sees when a lane needs a look (:class:`~earnshaw.descent.judges.newton.Wake`). What is decided then, and
+how, is the judge's as ever. The bits of a lane depend on its start and step alone: not on its company, the number of
+lanes or the width of the vectors (``kernel.c`` says why).
+
+The library is built when the package is installed, if there is a C compiler; :func:`missing` says why it is not here.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import math
+from collections.abc import Callable
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+
+import jax
+import numpy as np
+
+from earnshaw.descent.base import Descent
+from earnshaw.descent.judges.base import Look
+from earnshaw.descent.judges.newton import NewtonJudge, Stationarity
+from earnshaw.descent.outcomes import Ledger, Stopping
+from earnshaw.errors import InputError
+from earnshaw.landscapes.two_layer import TwoLayerLandscape
+from earnshaw.numerics import TOLERANCES
+from earnshaw.problems import Problem, TwoLayer
+
+FOLDER = Path(__file__).parent
+SOURCES = ("kernel.c", "lanes.h")
+CALL = 4e9  # multiplications of one call, a fraction of a second: an interruption is heard between two
+
+
+class _Task(ctypes.Structure):
+    """What is to be computed, and when a lane needs a look; as in ``kernel.c``."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("students", "teachers", "dimension")),
+        *((name, ctypes.c_int64) for name in ("stride", "every", "max_steps", "creep", "budget")),
+        *((name, ctypes.c_double) for name in ("constant", "low", "dead", "slow", "still", "steep")),
+    )
+
+
+class _Book(ctypes.Structure):
+    """Arrays over all lanes; as in ``kernel.c``."""
+
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("points", "steps", "due", "length", "report", "woken"))
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | str:
+    """Return the library, or why it cannot be used."""
+    files = [file for suffix in EXTENSION_SUFFIXES if (file := FOLDER / f"_kernel{suffix}").exists()]
+    if not files:
+        return "it was not built, for there was no C compiler when earnshaw was installed"
+    try:
+        library = ctypes.CDLL(str(files[0]))
+    except OSError as error:
+        return f"it cannot be loaded ({error})"
+    library.earnshaw_set.restype = library.earnshaw_source.restype = ctypes.c_char_p
+    library.earnshaw_run.restype = ctypes.c_int64
+    library.earnshaw_run.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 2, ctypes.c_int64, ctypes.c_void_p]
+    sources = [FOLDER / name for name in SOURCES]
+    if all(source.exists() for source in sources) and library.earnshaw_source().decode() != digest(sources):
+        return "it was built from other sources than those beside it; install earnshaw again"
+    if not library.earnshaw_fused():
+        return "this CPU has no fused multiplication and addition, without which it would be slower than XLA"
+    return library
+
+
+def digest(sources: list[Path]) -> str:
+    """Return what a library built from these sources calls itself."""
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:16]
+
+
+def missing() -> str | None:
+    """Return, in words, why there is no native kernel here; None where there is one."""
+    library = _library()
+    return library if isinstance(library, str) else None
+
+
+def instruction_sets() -> list[str]:
+    """Return the instruction sets that the kernel can use here, the widest, which is taken, first."""
+    library = _library()
+    if isinstance(library, str):
+        return []
+    found: list[str] = []
+    while (name := library.earnshaw_set(len(found))) is not None:
+        found.append(name.decode())
+    return found
+
+
+def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
+    """Return, in words, why the kernel cannot compute this here; None where it can."""
+    covered = (
+        isinstance(problem, TwoLayer)
+        and problem.activation.kind == "relu"
+        and not problem.trainable_output
+        and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
+        and all((charges == 1).all() for charges in problem.charges)
+        and descent.step_length is not None
+        and not stopping.trace
+    )
+    if not covered:
+        return "it is for ReLU, a teacher of coordinate vectors, output weights 1 and gradient descent without a trace"
+    return missing() if jax.default_backend() == "cpu" else "it computes on a CPU, and JAX has another device"
+
+
+def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
+    """Raise :class:`InputError` where the kernel cannot compute this."""
+    if found := obstacle(problem, descent, stopping):
+        raise InputError(f"the native kernel cannot compute {problem.name}: {found}; use the kernel xla")
+
+
+def run(
+    judge: NewtonJudge,
+    descent: Descent,
+    starts: np.ndarray,
+    cancelled: Callable[[], bool] = lambda: False,
+    instructions: str | None = None,
+) -> Ledger:
+    """Follow gradient descent from every start (lanes, n, d) until the judge has decided each lane.
+
+    ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are the
+    widest of :func:`instruction_sets`, and change no bit.
+    """
+    library, step, landscape = _library(), descent.step_length, judge.landscape
+    assert not isinstance(library, str)
+    assert isinstance(landscape, TwoLayerLandscape)
+    assert step is not None
+    name, stopping, every = (instructions or instruction_sets()[0]).encode(), judge.stopping, descent.check_every
+    book, points = Ledger(starts), np.array(starts, dtype=np.float64, order="C")
+    (lanes, n, d), teachers = points.shape, landscape.teacher.shape[0]
+    lengths, report, woken = step * book.scale, np.empty((lanes, 4)), np.zeros(lanes, dtype=np.bool_)
+    arrays = (points, book.steps, book.next_test, lengths, report, woken)
+    task = _Task(
+        *(n, teachers, d),
+        *(math.gcd(every, stopping.max_steps), every, stopping.max_steps, TOLERANCES.creep_steps),
+        max(1, int(CALL / (8 * n * (n + teachers) * (d + 20)))),
+        0.25 * teachers + teachers * (teachers - 1) / (4 * math.pi),
+        *judge.wake(),
+    )
+    taken = _Book(*(array.ctypes.data for array in arrays))
+    waiting = np.arange(lanes)
+    while waiting.size:
+        if cancelled():
+            raise InterruptedError("the descent was cancelled")
+        if library.earnshaw_run(name, ctypes.byref(task), ctypes.byref(taken), waiting.size, waiting.ctypes.data) < 0:
+            raise MemoryError("the native kernel found no memory for its lanes")
+        awake = waiting[woken[waiting]]
+        attempts = book.steps[awake]
+        decided, restarted = judge.decide(Look(book, awake, points[awake], Stationarity(*report[awake].T)))
+        over = decided | restarted
+        book.gradients[awake[over]] += attempts[over]
+        again = awake[restarted]
+        points[again], lengths[again] = starts[again], step * book.scale[again]
+        woken[awake] = False
+        waiting = waiting[~np.isin(waiting, awake[decided])]
+    return book

@@ -1,0 +1,235 @@
+"""Many machines: Dask hands pieces and proofs to worker processes, which rebuild the work from JSON and compile for themselves.
+
+Only this process writes files. A task is a function of plain data, and its key is the hash of that: whether it is computed
+once or, because a worker died, again, the result is the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import logging
+import re
+import signal
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Executor, Future
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from earnshaw.errors import InputError, need
+from earnshaw.experiments.work import KINDS, Context, Piece, Span, Timed, Work, timed
+from earnshaw.numerics import remember_programs
+from earnshaw.proof.processes import Elsewhere
+from earnshaw.store import canonical_json, digest
+from earnshaw.threads import one_blas_thread
+
+PATIENCE = 10.0  # seconds until an address that does not answer is given up
+DEPEND = ("jax", "jaxlib", "numpy", "scipy")  # what bits depend on, beside our own code
+FORMS = "use local:4 for four processes here, or the address of a Dask scheduler such as tcp://host:8786"
+Result = TypeVar("Result")
+Count = TypeVar("Count", int, int | None)
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """Return what a result depends on: this code, by its hash, and the libraries that compute."""
+    source = hashlib.sha256()
+    home = Path(__file__).parents[1]
+    for file in sorted(file for kind in ("py", "c", "h") for file in home.rglob(f"*.{kind}")):
+        source.update(file.relative_to(home).as_posix().encode() + file.read_bytes())
+    ours = f"{version('earnshaw')} (source {source.hexdigest()[:8]})"
+    return (("earnshaw", ours), *((name, version(name)) for name in DEPEND))
+
+
+@dataclass(frozen=True)
+class Task:
+    """A piece of work as plain data, with which versions it is to be computed, and whether compiled programs are kept."""
+
+    kind: str
+    common: str
+    parts: str
+    piece: Piece
+    versions: tuple[tuple[str, str], ...]
+    remember: bool
+
+    @property
+    def key(self) -> str:
+        """The name of the task on the cluster: the hash of what it computes and with what."""
+        piece = [self.piece.setting, self.piece.low, self.piece.high]
+        return f"earnshaw-{digest([self.kind, self.common, self.parts, piece, self.versions])[:24]}"
+
+    def __call__(self) -> Timed:
+        """Compute the piece; in a worker process."""
+        cancelled = _ready(self.versions)
+        if self.remember:
+            remember_programs()
+        with one_blas_thread():
+            done = timed(_work(self.kind, self.common, self.parts), self.piece, Context(cancelled))
+        shift = time.time() - time.perf_counter()  # this process's clock means nothing elsewhere
+        moved: list[Span] = [(begin + shift, end + shift) for begin, end in (done.span, *done.compiling)]
+        return replace(done, span=moved[0], compiling=moved[1:])
+
+
+@lru_cache(maxsize=16)
+def _work(kind: str, common: str, parts: str) -> Work:
+    return KINDS[kind].from_json(json.loads(common), json.loads(parts), functions=True)
+
+
+def _ready(wanted: tuple[tuple[str, str], ...]) -> Callable[[], bool]:
+    """Refuse to compute in a worker that would give other bits; return what says whether the task is still wanted."""
+    from dask.context import thread_state
+    from distributed import get_worker
+
+    worker, key = get_worker(), thread_state.key
+    for (name, theirs), (_, mine) in zip(wanted, versions(), strict=True):
+        if theirs != mine:
+            who = f"the worker {worker.address} has {name} {mine}, and this process {theirs}"
+            raise InputError(f"{who}; install the same versions everywhere")
+    if worker.state.nthreads != 1:
+        who = f"the worker {worker.address} has {worker.state.nthreads} threads"
+        raise InputError(f"{who}; start workers with one each (dask worker --nthreads 1), and more of them")
+
+    def cancelled() -> bool:
+        task = worker.state.tasks.get(key)
+        return task is None or task.state == "cancelled"
+
+    return cancelled
+
+
+@dataclass(frozen=True)
+class Job:
+    """A call of a function that is no piece, such as a proof."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    versions: tuple[tuple[str, str], ...]
+
+    def __call__(self) -> Any:
+        """Do it; in a worker process."""
+        _ready(self.versions)
+        with one_blas_thread():
+            return self.function(*self.arguments)
+
+
+class Cluster(Executor):
+    """Workers somewhere: ``local:N`` starts N processes here, an address leads to a Dask scheduler that has or will have some."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        count = check_where(where)
+        dask = need("distributed", extra="cluster", purpose=f"the cluster {where}")
+        self._local: Any = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # versions are compared in every task
+                if count:
+                    self._local = dask.LocalCluster(
+                        n_workers=count,
+                        threads_per_worker=1,
+                        host="127.0.0.1",
+                        dashboard_address=None,
+                        memory_limit=0,
+                        silence_logs=logging.ERROR,
+                        preload=__name__,
+                    )
+                self.client = dask.Client(self._local or where, timeout=PATIENCE, set_as_default=False)
+        except (OSError, ValueError, RuntimeError) as error:
+            self._close()
+            if count:
+                why = "is this a script without a main guard (if __name__ == '__main__')?"
+                raise InputError(f"{count} worker processes could not be started ({error}); {why}") from None
+            raise InputError(f"no Dask scheduler answers at {where} within {PATIENCE:.0f} s; {FORMS}") from None
+        self._executor = self.client.get_executor()
+
+    @property
+    def workers(self) -> int:
+        """How many workers there are now."""
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+
+    def submit(self, fn: Callable[[], Any], /, *_: Any, **__: Any) -> Future[Any]:
+        """Hand a task over; one that has a key is computed once, whoever asks for it."""
+        key = {"key": fn.key} if isinstance(fn, Task) else {"pure": False}
+        return self._executor.submit(fn, **key)
+
+    def map_in_order(self, function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
+        """Yield ``function(*job)`` for each job, in order."""
+        futures = [self.submit(Job(function, job, versions())) for job in jobs]
+        while futures:
+            yield futures.pop(0).result()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Let go of the workers; those that were started here end."""
+        with contextlib.suppress(Exception):  # a scheduler that is gone has nothing to cancel
+            self._executor.shutdown(wait=False)
+        self._close()
+
+    def _close(self) -> None:
+        for one in (getattr(self, "client", None), self._local):
+            if one is not None:
+                with contextlib.suppress(Exception):
+                    one.close(timeout=PATIENCE)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Let go of the workers, and say in a sentence what became of them."""
+        from distributed import KilledWorker
+        from distributed.comm.core import CommClosedError
+
+        super().__exit__(kind, error, trace)
+        if isinstance(error, KilledWorker):
+            many = f"a task ended {error.allowed_failures + 1} workers, one after the other"
+            raise InputError(
+                f"{many}; they were perhaps killed for memory: give them more, or use a smaller --batch"
+            ) from None
+        if isinstance(error, CommClosedError | CancelledError | TimeoutError):
+            raise InputError(
+                f"the Dask scheduler at {self.where} is gone ({type(error).__name__}); run the same command again to go on"
+            ) from None
+        if isinstance(error, ModuleNotFoundError | RuntimeError) and "deserializ" in str(error).lower():
+            raise InputError(f"the workers at {self.where} cannot load earnshaw; install it there") from None
+
+
+def dask_setup(_: Any) -> None:
+    """Prepare a process that was started here: Ctrl-C, which a terminal sends to all, is for the one that started it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def check_where(where: str) -> int:
+    """Return how many local processes are asked for, 0 for an address; what is neither raises :class:`InputError`."""
+    match = re.fullmatch(r"local:(\d{1,4})", where)
+    if match is not None and int(match[1]) >= 1:
+        return int(match[1])
+    if match is not None or not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+", where):
+        raise InputError(f"the cluster is {where!r}; {FORMS}")
+    return 0
+
+
+class Tasks:
+    """The pieces of one work as tasks: its JSON is written once."""
+
+    def __init__(self, work: Work) -> None:
+        import jax
+
+        self.kind, self.common = work.kind, canonical_json(work.common)
+        self.parts = {name: canonical_json({name: part}) for name, part in work.parts.items()}
+        self.remember = jax.config.jax_compilation_cache_dir is not None  # type: ignore[attr-defined]
+
+    def of(self, piece: Piece) -> Task:
+        """Return the task of a piece."""
+        return Task(self.kind, self.common, self.parts[piece.setting], piece, versions(), self.remember)
+
+
+@contextlib.contextmanager
+def proving(cluster: str | None, workers: Count) -> Iterator[Count | Elsewhere]:
+    """Yield who proves, as :func:`earnshaw.proof.prove_many` takes it: a cluster, which begins when it is needed, or ``workers``."""
+    if cluster is None:
+        yield workers
+        return
+    with contextlib.ExitStack() as begun:
+        start = cache(lambda: begun.enter_context(Cluster(cluster)))
+        yield lambda function, jobs: start().map_in_order(function, jobs) if jobs else iter(())

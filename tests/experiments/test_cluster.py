@@ -1,0 +1,163 @@
+"""Worker processes by Dask: the same bytes, whoever computes, and whoever dies on the way."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from earnshaw.errors import InputError
+from earnshaw.experiments import Plan, build_atlas, prove_sweep, run, run_plan
+from earnshaw.experiments.cluster import Cluster, Tasks, _ready, _work, check_where, versions
+from earnshaw.problems import TwoLayer
+
+psutil = pytest.importorskip("psutil")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+def files(folder):
+    """All results of a folder."""
+    names = [file for file in folder.rglob("*") if file.is_file() and file.name not in ("record.json", ".lock")]
+    return {file.relative_to(folder): file.read_bytes() for file in names}
+
+
+def processes():
+    return [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "runs"), [(1, 500), pytest.param(2, 1500, marks=pytest.mark.nightly)])
+def test_a_killed_worker_loses_and_changes_nothing(tmp_path, workers, runs):
+    plan, killed = Plan.of(TwoLayer(np.eye(2)), runs=runs), []
+
+    def kill(share, what):
+        if not killed and share > 0:
+            killed.append(processes()[0].pid)
+            os.kill(killed[0], signal.SIGKILL)
+
+    run_plan(plan, tmp_path / "cluster", progress=kill, cluster=f"local:{workers}")
+    assert killed
+    assert not processes(), "no process is left behind"
+    run_plan(plan, tmp_path / "threads")
+    assert files(tmp_path / "cluster") == files(tmp_path / "threads")
+
+
+def test_a_task_is_plain_data_with_the_hash_of_its_content():
+    plan = Plan.of([TwoLayer(np.eye(2)), TwoLayer(np.eye(3))], runs=300, seed=4)
+    first, second = (Tasks(plan).of(piece) for piece in plan.pieces("k3-n3"))
+    again = Tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=4)).of(plan.pieces("k3-n3")[0])
+    other = Tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=5)).of(plan.pieces("k3-n3")[0])
+    assert first.key == again.key
+    assert len({first.key, second.key, other.key}) == 3
+    alone = _work(first.kind, first.common, first.parts)
+    assert list(alone.parts) == ["k3-n3"]
+    assert alone.parts["k3-n3"] == plan.parts["k3-n3"]
+    assert alone.common == plan.common
+
+
+@pytest.mark.parametrize(
+    ("mine", "threads", "words"),
+    [
+        (
+            {"earnshaw": "0.0.9"},
+            1,
+            r"the worker tcp://there has earnshaw 0.1.0 \(source \w{8}\), and this process 0.0.9; install",
+        ),
+        ({"numpy": "1.0"}, 1, r"has numpy \S+, and this process 1.0"),
+        ({}, 4, r"the worker tcp://there has 4 threads; start workers with one each"),
+    ],
+)
+def test_a_worker_that_would_give_other_bits_refuses(monkeypatch, mine, threads, words):
+    state = SimpleNamespace(nthreads=threads, tasks={})
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="tcp://there", state=state))
+    monkeypatch.setattr("dask.context.thread_state.key", "x", raising=False)
+    with pytest.raises(InputError, match=words):
+        _ready(tuple((dict(versions()) | mine).items()))
+
+
+def test_a_task_that_nobody_wants_any_more_stops(monkeypatch):
+    task = SimpleNamespace(state="executing")
+    state = SimpleNamespace(nthreads=1, tasks={"x": task})
+    monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="tcp://there", state=state))
+    monkeypatch.setattr("dask.context.thread_state.key", "x", raising=False)
+    cancelled = _ready(versions())
+    assert not cancelled()
+    task.state = "cancelled"
+    assert cancelled()
+    state.tasks.clear()
+    assert cancelled()
+
+
+def test_mistakes_with_clusters(tmp_path, monkeypatch):
+    assert check_where("local:4") == 4
+    assert check_where("tcp://host:8786") == 0
+    plan = Plan.of(TwoLayer(np.eye(2)), runs=3)
+    for where in ("local", "local:0", "host:8786", "4"):
+        with pytest.raises(InputError, match=f"the cluster is '{where}'; use local:4 for four processes here, or"):
+            run(plan, tmp_path / "run", cluster=where)
+        with pytest.raises(InputError, match=f"the cluster is '{where}'"):
+            build_atlas(tmp_path / "run", ["II"], [7], cluster=where)
+    assert not (tmp_path / "run").exists()
+    monkeypatch.setattr("earnshaw.experiments.cluster.PATIENCE", 0.3)
+    with pytest.raises(InputError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1 within"):
+        Cluster("tcp://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"the cluster local:2 needs distributed.*\n.*earnshaw\[cluster\]"):
+        Cluster("local:2")
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A scheduler with two workers, each a process of its own, as on a cluster."""
+    file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    program = [sys.executable, "-c", "from dask.__main__ import main; main()"]
+    place = ["--scheduler-file", str(file)]
+    started = [subprocess.Popen([*program, "scheduler", "--port", "0", "--no-dashboard", *place], **quiet)]
+    worker = [*program, "worker", *place, "--nthreads", "1", "--no-dashboard", "--local-directory", str(tmp_path)]
+    started += [subprocess.Popen(worker, **quiet) for _ in range(2)]
+    deadline = time.monotonic() + 60
+    while not file.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    yield json.loads(file.read_text())["address"], started
+    for process in started:
+        process.terminate()
+    for process in started:
+        process.wait(30)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_scheduler_with_workers_somewhere_sweeps_and_proves(tmp_path, scheduler):
+    plan, (address, started) = Plan.of([TwoLayer(np.eye(2)), TwoLayer(np.eye(6))], runs=300, seed=3), scheduler
+    results = run_plan(plan, tmp_path / "cluster", cluster=address)
+    prove_sweep(results, tmp_path / "cluster", cluster=address)
+    prove_sweep(run_plan(plan, tmp_path / "threads"), tmp_path / "threads")
+    assert files(tmp_path / "cluster") == files(tmp_path / "threads")
+    atlas = build_atlas(tmp_path / "atlas", ["II"], range(7, 9), cluster=address)
+    assert [point.kind for point in atlas] == ["minimum", "minimum"]
+
+    def lose(share, what):
+        if share > 0:
+            started[0].kill()
+
+    again = Plan.of(TwoLayer(np.eye(3)), runs=3000)
+    with pytest.raises(InputError, match=f"the Dask scheduler at {address} is gone"):
+        run_plan(again, tmp_path / "lost", progress=lose, cluster=address)
+    run_plan(again, tmp_path / "lost")
+    run_plan(again, tmp_path / "whole")
+    assert files(tmp_path / "lost") == files(tmp_path / "whole")
+
+
+def test_a_function_of_ones_own_goes_by_its_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import jax.numpy as jnp\n\ndef bent(x):\n    return jnp.tanh(x)\n")
+    plan = Plan.of(TwoLayer(np.eye(2), activation="mine.py:bent"), runs=3)
+    task = Tasks(plan).of(plan.pieces(plan.settings[0].name)[0])
+    assert _work(task.kind, task.common, task.parts).parts == plan.parts
