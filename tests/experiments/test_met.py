@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import earnshaw as es
 from earnshaw.cli.app import app
 from earnshaw.errors import InputError
 from earnshaw.experiments import load_sweep, prove_sweep
+from earnshaw.experiments.comparing import _compared
 from earnshaw.report import latex_table
 from earnshaw.report.latex import symbols
 from earnshaw.symmetry import Pattern
@@ -104,16 +106,12 @@ def test_two_sweeps_are_compared_and_their_families_matched(folders, tmp_path):
 
 
 def test_sweeps_of_different_problems_are_not_compared(folders, tmp_path):
-    es.sweep(
-        es.TwoLayer(np.diag([2.0, 1, 1, 1, 1, 1])),
-        runs=1,
-        start=np.eye(6)[None],
-        max_steps=50,
-        batch=8,
-        out=tmp_path / "a",
+    one, other = (
+        SimpleNamespace(name="k6-n6", runs=SimpleNamespace(problem=problem))
+        for problem in (PROBLEM, es.TwoLayer(2 * np.eye(6)))
     )
     with pytest.raises(InputError, match="different problems"):
-        es.compare(folders / "one", tmp_path / "a")
+        _compared(one, other, "both folders")
     es.sweep(es.TwoLayer(np.eye(2)), runs=1, start=np.eye(2)[None], batch=8, out=tmp_path / "b")
     with pytest.raises(InputError, match="no setting in common"):
         es.compare(folders / "one", tmp_path / "b")
