@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from earnshaw.errors import InputError
     from earnshaw.experiments import (
         Atlas,
+        AtlasMap,
         Fit,
         Plan,
         Runs,
         Sweep,
         SweepResult,
+        atlas_map,
         build_atlas,
         compare,
         dynamics,
@@ -72,8 +74,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Atlas Fit Plan Runs Sweep SweepResult build_atlas compare dynamics families families_met family_spectrum fit follow grow load "
-    "load_atlas merge repair run_plan sweep verify work_of",
+    "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas compare dynamics families families_met "
+    "family_spectrum fit follow grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",
     "potentials": "potential",

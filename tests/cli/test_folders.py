@@ -16,6 +16,7 @@ from earnshaw.experiments import (
     DataSets,
     DeepTraining,
     Plan,
+    atlas_map,
     dynamics,
     fit,
     follow,
@@ -34,7 +35,7 @@ from earnshaw.store import RunFolder, write_json
 pytestmark = pytest.mark.slow  # the folders take half a minute
 TWO = TwoLayer(np.eye(2))
 SWEEPS = ("two-layer", "proved", "conv", "erf", "arena")
-OTHERS = ("fit", "dynamics", "deep", "data-sets", "growth", "follow")
+OTHERS = ("fit", "dynamics", "deep", "data-sets", "growth", "map", "follow")
 NONE = ("old", "empty", "file")
 KINDS = (*SWEEPS, *OTHERS, "unfinished", *NONE)
 
@@ -68,6 +69,7 @@ def place(tmp_path_factory):
         "estimate", [DataSets(neurons=1, dimension=2, samples=90, sets=1, labels=Labels.REGRESSION)], root / "data-sets"
     )
     grow(TwoLayer([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]), neurons=1, out=root / "growth")
+    atlas_map([(6, 6)], root / "map", workers=1)
     follow(
         load(root / "two-layer")[0].families[0], np.diag([1.1, 1, 1, 1, 1, 1]), steps=1, copies=1, out=root / "follow"
     )
@@ -88,7 +90,7 @@ def expected(command, kind):
     if command in ("check", "explain"):
         if kind == "file":
             return 1 if command == "check" else 2  # a file that proves nothing is a failed claim
-        return 0 if kind in ("proved", "fit", "growth", "follow") else 2
+        return 0 if kind in ("proved", "fit", "growth", "map", "follow") else 2
     if kind in NONE:
         return 2
     if command == "draw":  # of a sweep that has families, and of certificates
@@ -146,7 +148,7 @@ def test_the_list_names_every_folder_and_what_is_none(place):
     found = {line["folder"].rpartition("/")[2]: line for line in map(json.loads, result.stdout.splitlines())}
     assert set(found) == {*SWEEPS, *OTHERS, "unfinished"}
     assert {name: found[name]["kind"] for name in OTHERS} == {
-        "fit": "fit", "dynamics": "trajectory", "deep": "deep", "data-sets": "data-sets", "growth": "growth",
+        "fit": "fit", "dynamics": "trajectory", "deep": "deep", "data-sets": "data-sets", "growth": "growth", "map": "map",
         "follow": "follow",
     }  # fmt: skip
     assert all(found[name]["kind"] == "sweep" for name in (*SWEEPS, "unfinished"))

@@ -161,3 +161,14 @@ def test_a_family_is_proved_for_every_k_or_refused_with_the_block_that_fails(ear
         code, out, err = earnshaw("prove", *wrong, "--out", "x")
         assert (code, out) == (2, "")
         assert says in err
+
+
+def test_where_families_turn(earnshaw):
+    code, out, _ = earnshaw("atlas", "turns", "--family", "A", "--json")
+    row = json.loads(out)
+    assert (code, row["family"], row["first"], row["block"]) == (0, "A", 6, "(q-2,1,1) of group 0")
+    assert 5.7638127348 < row["k_ge"] < row["k_le"] < 5.7638127350
+    code, out, _ = earnshaw("atlas", "turns", "--family", "A")
+    assert (code, "5.76381273480" in out, "5.76381273498" in out) == (0, True, True)
+    code, _, err = earnshaw("atlas", "turns", "--family", "Z")
+    assert (code, "Z" in err) == (2, True)

@@ -36,11 +36,16 @@ NOT_RUN = {
     r"earnshaw prove k15-n16\.npz .*": "needs the authors' published points; tests/proof proves them where they are at hand",
     r"earnshaw (sweep|runs families) .*runs/families-.*": "takes half an hour; tests/experiments/test_met.py counts small sweeps",
     r"earnshaw grow -k 11 .*": "takes a minute or more; tests/experiments/test_grow.py climbs it every night",
+    r"earnshaw atlas map -k 6\.\.30 .*": "takes minutes; tests/experiments/test_survey.py makes half of it every night",
     r"earnshaw (sweep -k 8 .*runs/eight|follow runs/eight .*)": "takes 20 s; tests/experiments/test_follow.py follows it nightly",
     r"earnshaw demo.*": "takes minutes; its parts are tested where they are",
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",
 }
 LIMIT = 120.0  # seconds for a command
+# Pages that take ten seconds and more, and whose functions and commands have tests of their own.
+NIGHTLY = dict.fromkeys(
+    ("charges.md", "errata.md", "optimizers.md", "own-activation.md", "symmetry.md"), pytest.mark.nightly
+)
 PROSE, PYTHON, SHELL, OUTPUT = "prose", "python", "shell", "output"
 
 
@@ -194,7 +199,7 @@ def _bash(command: str) -> tuple[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=NIGHTLY.get(page.name, ()), id=page.name) for page in PAGES])
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(page, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "programs"))

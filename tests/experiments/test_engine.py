@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
-from earnshaw.experiments import DeepGrid, DeepTraining, Interrupted, Motion, Plan, Work, merge, run, work_of
+from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Interrupted, Motion, Plan, Work, merge, run, work_of
 from earnshaw.experiments.dynamics import Integration
 from earnshaw.experiments.engine import covered, in_turn
 from earnshaw.experiments.logistic import DataSets, Measurement
 from earnshaw.experiments.parts import Part
+from earnshaw.experiments.survey import Place, Surveying
 from earnshaw.experiments.work import KINDS, Finished, Piece, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
 from earnshaw.store import read_json, read_manifest, write_json
@@ -468,6 +469,8 @@ WORKS = [
     Measurement(
         what="estimate", numbers={"distance": 0.1}, settings=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
     ),
+    Growing(TwoLayer(np.eye(3)), np.ones((2, 3, 3)), neurons=4, beam=2),
+    Surveying((Place(7, 8), Place(6, 6))),
 ]
 
 
@@ -493,7 +496,7 @@ def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
         for read in (load, work_of):
             with pytest.raises(
                 InputError,
-                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, sweep",
+                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, map, sweep",
             ):
                 read(tmp_path / "run")
     finally:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earnshaw.errors import InputError
-from earnshaw.experiments import Growing, Interrupted, grow, load, work_of
+from earnshaw.experiments import Growing, Interrupted, grow, load, verify, work_of
 from earnshaw.experiments.grow import double, single, whole
 from earnshaw.landscapes.growing import mirrored, parted
 from earnshaw.problems import TwoLayer
@@ -80,7 +80,7 @@ def test_a_ladder_is_read_back_and_another_one_is_refused(seven):
         grow(TwoLayer(np.eye(7)), neurons=1, beam=3, out=out)
 
 
-def test_a_minimum_that_every_n_has_and_an_interrupted_ladder_that_goes_on(tmp_path):
+def test_a_minimum_that_every_n_has_and_an_interrupted_ladder_that_goes_on(tmp_path, monkeypatch):
     problem = TwoLayer(TEACHER)
 
     def stop(share, what):
@@ -89,8 +89,18 @@ def test_a_minimum_that_every_n_has_and_an_interrupted_ladder_that_goes_on(tmp_p
 
     with pytest.raises(Interrupted):
         grow(problem, STUDENT, neurons=1, out=tmp_path / "a", progress=stop)
-    ladder = grow(problem, STUDENT, neurons=1, out=tmp_path / "a")
-    assert ladder.to_json() == grow(problem, STUDENT, neurons=1).to_json()
+    with monkeypatch.context() as patch:  # the rung that is there is not computed again, nor for a longer ladder
+        rungs = []
+        climb = Growing._rung
+        patch.setattr(Growing, "_rung", lambda work, *given: rungs.append(len(given[0])) or climb(work, *given))
+        ladder = grow(problem, STUDENT, neurons=1, out=tmp_path / "a")
+        longer = grow(problem, STUDENT, neurons=2, out=tmp_path / "a")
+        assert rungs == [1, 2]
+    assert longer.to_json() == grow(problem, STUDENT, neurons=2).to_json() == load(tmp_path / "a").to_json()
+    assert ladder.to_json()["rungs"] == longer.to_json()["rungs"][:2]
+    assert verify(tmp_path / "a") == []
+    with pytest.raises(InputError, match="has 2 runs there"):
+        grow(problem, STUDENT, neurons=1, out=tmp_path / "a")
     assert ladder.rungs[0].minima[0].stable
     assert ladder.rungs[0].minima[0].move == "source 0"
     assert ladder.rungs[1].fates.keys() == {"GLOBAL"}

@@ -1,6 +1,7 @@
 """Cases of one theorem for every k: models, scaled formulas against blocks.py, and forgeries."""
 
 import random
+import re
 
 import adversaries_every_k
 import battery_models
@@ -27,7 +28,8 @@ def cases() -> dict[str, Case]:
     for family in PLANS:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
-    found |= {"every_k cover": _cover, "every_k size": _size, "every_k limits": _limits}
+    found |= {"every_k cover": _cover, "every_k size": _size, "every_k limits": _limits, "every_k reach": _reach}
+    found |= {f"every_k bounds: {family}": _bounds(family) for family in PLANS}
     found |= {f"every_k hypothesis: {name}": _needed(*rest) for name, rest in HYPOTHESES.items()}
     bad, good = adversaries_every_k.everything("A")
     good["II as it is"] = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("II").document))
@@ -221,7 +223,15 @@ def _cover(checker) -> bool:
     covered, positive = (getattr(part(checker, "every_k"), name) for name in ("covered", "positive"))
     for ends in ([0.0, 0.5], [0.0, 0.25, 0.5], [0.0, 0.625]):
         covered(ends, 4)
-    wrong = ([0.1, 0.5], [0.0, 0.25], [0.0, 0.5, 0.5], [0.0, 0.5, 0.25, 0.5], [0.0, 1.0], [0.0, 0.49999999999999994])
+    wrong = (
+        [0.1, 0.5],
+        [0.0, 0.25],
+        [0.0, 0.5, 0.5],
+        [0.0, 0.5, 0.25, 0.5],
+        [0.0, 1.0],
+        [0.0, 0.5, 1.0],
+        [0.0, 0.49999999999999994],
+    )
     positive(arb_mat([[2, 1], [1, 2]]), "")
     singular = (
         [[1, 1], [1, 1]],
@@ -235,9 +245,15 @@ def _cover(checker) -> bool:
 
 
 def _size(checker) -> bool:
-    """What would cost too much is refused before any arithmetic."""
-    data = adversaries_every_k.Forger.sealed(dict(adversaries_every_k.short("A").document))
-    return "would cost too much" in checker.check_bytes(data, 0.01)[2] and checker.check_bytes(data, 0.5)[0]
+    """What would cost too much is refused before any arithmetic: 129 ends * 26 * 128 of 2^21, and 3 points * 128 of 2^16."""
+    document, parse = dict(adversaries_every_k.short("A").document), part(checker, "every_k").parse
+    short = {**document, "tail": {**document["tail"], "ends": document["tail"]["ends"][:2]}}
+    for edited, limit in ((document, 129 * 26 * 128 / 2**21), (short, 3 * 128 / 2**16)):
+        data = adversaries_every_k.Forger.sealed(edited)
+        parse(data, limit * 1.001)
+        if "would cost too much" not in checker.check_bytes(data, limit * 0.999)[2]:
+            return False
+    return True
 
 
 def _limits(checker) -> bool:
@@ -258,6 +274,8 @@ def _limits(checker) -> bool:
     return (
         said() == "read"
         and said(tail={**tail, "from": 1000}).startswith("center must hold one point")
+        and said(problem={**document["problem"], "family": ["A"]}).startswith("problem.family must be one of")
+        and said(center="abc").startswith("center must hold one point")
         and said(tail={**tail, "from": 1001}).startswith("tail.from must be an integer from 37 to 1000")
         and said(tail={**tail, "from": 36}).startswith("tail.from must be")
         and said(problem=first).startswith("center must hold one point for each k from 4")
@@ -273,6 +291,8 @@ def _limits(checker) -> bool:
         and said(curve=[[zero] * 27, curve[1]]).startswith("curve must be a list of 2 to 26 numbers")
         and said(curve=[[zero] * 26, [zero] * 2]) == "read"
         and said(curve=[[zero] * 26, [zero]]).startswith("curve must be a list of 2 to 26 numbers")
+        and said(curve="ab").startswith("curve must be a list of 2 polynomials")
+        and said(curve=["abc", curve[1]]).startswith("curve must be a list of 2 to 26 numbers")
         and said(curve=[*curve, curve[0]]).startswith("curve must be a list of 2 polynomials")
         and said(tail={**tail, "ends": many[:-1]}) == "read"
         and said(tail={**tail, "ends": many}).startswith("tail.ends must be a list of 2 to 4097 numbers")
@@ -309,3 +329,107 @@ def _needed(method, answer, reason) -> Case:
         return accepted is False and reason in text
 
     return right
+
+
+def _patched(checker, data, **functions):
+    """What the checker says with some functions of every_k.py replaced."""
+    module = part(checker, "every_k")
+    before = {name: getattr(module, name) for name in functions}
+    try:
+        for name, function in functions.items():
+            setattr(module, name, function)
+        return checker.check_bytes(data)
+    finally:
+        for name, function in before.items():
+            setattr(module, name, function)
+
+
+class _Easy:
+    """A tail about which everything holds, and the value is what it is told."""
+
+    def __init__(self, value):
+        self.energy = value
+
+    def signs(self, _):
+        return [("a", arb(1))]
+
+    def krawczyk(self, _):
+        return arb(0)
+
+    def matrices(self, _):
+        return [("first", ONE, ONE)]
+
+    def value(self, _):
+        return self.energy
+
+
+def _bounds(family) -> Case:
+    """Equality is enough for each bound on a value or an eigenvalue, of the tail and of the head; overlapping balls are not."""
+    document = dict(adversaries_every_k.short(family).document)
+    data = adversaries_every_k.Forger.sealed(document)
+    least, _, low, high = (float.fromhex(document["claims"][name]) for name in ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le"))  # fmt: skip
+    under, over = "value_ge is not proved", "value_le is not proved"
+    tail = [(arb(low), None), (arb(high), None), (arb(low, 1e-3), under), (arb(high, 1e-3), over)]
+    head = [
+        ((arb(least), 0, 0), None),
+        ((arb(least, 1e-4), 0, 0), "lambda_head_ge exceeds"),
+        ((arb(least / 2), 0, 0), "lambda_head_ge exceeds"),
+        ((arb(1), arb(0, 1e-5), 0), "value_ge exceeds"),
+        ((arb(1), 0, arb(0, 1e-5)), "value_le is below"),
+    ]
+
+    def right(checker) -> bool:
+        with precision(128):
+            scales = {k: arb(1 if family == "A" else k) for k in range(PLANS[family].start)}
+
+            def at(k, one, two, three):
+                room = arb(0) if family == "A" else arb(2) ** -100
+                return one, arb(low) / scales[k] * (1 + room) + two, arb(high) / scales[k] * (1 - room) + three
+
+            answers = [
+                (_patched(checker, data, Tail=lambda *_, value=value: _Easy(value), minimum=lambda _, k: at(k, arb(1), 0, 0)), reason)
+                for value, reason in tail
+            ] + [
+                (_patched(checker, data, Tail=lambda *_: _Easy(arb(low)), minimum=lambda _, k, moved=moved: at(k, *moved)), reason)
+                for moved, reason in head
+            ]  # fmt: skip
+        said = [answer[2] for answer, reason in answers if reason is None and answer[0]]
+        refused = all(not answer[0] and reason in answer[2] for answer, reason in answers if reason is not None)
+        return refused and len(said) == 3 and all(_worded(family, document["claims"], text) for text in said)
+
+    return right
+
+
+def _worded(family, claims, text) -> bool:
+    """Whether a sentence has the right words, and numbers that are rounded to the safe side."""
+    start = PLANS[family].start
+    neurons, group, value = {"II": ("k", "S_{k-1}", "k F"), "A": ("k", "S_k", "F"), "B": ("k + 1", "S_{k-1}", "k F")}[
+        family
+    ]
+    words = (
+        f"every k: for every k >= {start - 3} and every dimension D >= k the teacher of k orthonormal neurons has a strict "
+        f"spurious local minimum with n = {neurons} neurons, of family {family}, fixed by {group}: smallest eigenvalue of the Hessian >= "
+        f"(.*) for k < {start}, and >= (.*) for k >= {start}; (.*) <= {value} <= (.*)"
+    )
+    found = re.fullmatch(words.replace("{k-1}", r"\{k-1\}").replace("k + 1", r"k \+ 1"), text)
+    if found is None:
+        return False
+    numbers = [float.fromhex(claims[name]) for name in ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le")]
+    signs = (1, 1, 1, -1)
+    return all(0 <= sign * (x - float(y)) < 1e-5 * x for x, y, sign in zip(numbers, found.groups(), signs, strict=True))
+
+
+def _reach(checker) -> bool:
+    """The models reach as far as the pieces do, with the tube and the order of the certificate; a tube of 0 is refused as such."""
+    document = dict(adversaries_every_k.short("A").document)
+    tail, seen = document["tail"], []
+
+    def noted(*given):
+        seen.append(given)
+        raise checker.Rejected("enough")
+
+    said = _patched(checker, adversaries_every_k.Forger.sealed(document), Tail=noted)[2]
+    curve = [[float.fromhex(x) for x in row] for row in document["curve"]]
+    expected = ("A", curve, float.fromhex(tail["tube"]), tail["order"], float.fromhex(tail["ends"][-1]))
+    narrow = adversaries_every_k.Forger.sealed({**document, "tail": {**tail, "tube": (0.0).hex()}})
+    return said == "enough" and seen == [expected] and "tail.tube is not positive" in checker.check_bytes(narrow)[2]

@@ -13,6 +13,8 @@ QUICK = [
     ("P:9", 16, 23, 0.003061),
     ("P:10,7", 20, 30, 0.004295),
     ("C:9", 44, 54, 0.003918),
+    ("P:1", 44, 87, 0.001281),
+    ("P:50,1", 60, 110, 0.001785),
 ]
 LONG = [
     ("3Bp", 200, 203, 0.003499),
@@ -24,6 +26,8 @@ LONG = [
     ("C:1", 1000, 1002, 0.004168),
     ("C:3", 22, 26, 0.000769),
     ("C:27", 40, 68, 0.000623),
+    ("P:1", 1000, 1999, 0.000092),
+    ("P:40,1", 55, 95, 0.001484),
 ]
 
 
@@ -60,13 +64,16 @@ def test_sizes_of_three_groups():
     assert named_family("P:10,7").sizes(20) == (3, 10, 7)
     assert named_family("C:9").sizes(44) == (34, 9, 1)
     assert named_family("C:1") is named_family("C")
+    assert named_family("B:1") is named_family("B")
+    assert (named_family("P:1").sizes(60), named_family("P:50,1").sizes(60)) == ((59, 1), (9, 50, 1))
     assert named_family("C").neurons(30) == 32
     with pytest.raises(InputError, match="from 19 to"):
         named_family("P:10,7").sizes(18)
 
 
 @pytest.mark.parametrize(
-    "name", ["P", "P:", "P:1,1", "P:2,3,4", "P:-2", "B:1", "C:0", "M:4,4", "C:2,2", "D", "P:9 ", "B:1e3"]
+    "name",
+    ["P", "P:", "P:1,1", "P:2,3,4", "P:-2", "P:1,4", "M:1", "B:0", "C:0", "M:4,4", "C:2,2", "D", "P:9 ", "B:1e3"],
 )
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="name of no family"):

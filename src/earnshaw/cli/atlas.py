@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, begins, option
-from earnshaw.cli.settings import CLUSTER_HELP, FAMILIES, FAMILY_NAMES, family_sizes
+from earnshaw.cli.settings import (
+    CLUSTER_HELP,
+    FAMILIES,
+    FAMILY_NAMES,
+    K_HELP,
+    N_HELP,
+    family_sizes,
+    student_sizes,
+    teacher_sizes,
+)
+
+if TYPE_CHECKING:
+    from earnshaw.experiments import AtlasMap, Cell
 
 FOLDER = Path("atlas")
 BUILD_EXAMPLES = (
@@ -17,6 +31,13 @@ BUILD_EXAMPLES = (
 )
 SHOW_EXAMPLES = "earnshaw atlas show\nearnshaw atlas show atlas --figure atlas.png\nearnshaw atlas show atlas --json"
 SPECTRUM_EXAMPLES = "earnshaw atlas spectrum -k 20 --family II --family global --figure spectra.png"
+TURNS_EXAMPLES = "earnshaw atlas turns --family II --family A --family B"
+MAP_EXAMPLES = (
+    "earnshaw atlas map -k 6..16 -n k..2k\nearnshaw atlas map -k 6..30 -n k..2k --out runs/map --figure map.png"
+)
+MAP_FOLDER = Path("runs/map")
+MAP_FIGURE_HELP = "Where the picture goes, as .png and .svg (default: map in the folder)."
+REDRAWN = 10.0  # seconds between two pictures of a map that fills
 SHOWN = 12  # lines of a family in the table
 FAMILY_HELP = f"A family, and perhaps another: {FAMILY_NAMES}."
 app = typer.Typer(
@@ -141,3 +162,101 @@ def spectrum(
         }
         spectrum_figure(curves, figure)
         note(f"drawn: {figure}")
+
+
+@app.command("turns", cls=Command, epilog=TURNS_EXAMPLES)
+def turns(
+    families: Families,
+    as_json: Annotated[bool, option("One JSON object per family, and nothing else.", "--json")] = False,
+) -> None:
+    """Enclose the real k at which families turn from saddle to minimum, to ten digits, and name the block that turns.
+
+    Gradient and blocks are analytic in k, so that a family is a curve over real k. What is printed is proved in balls.
+    """
+    from dataclasses import asdict
+    from math import ceil, floor
+
+    from earnshaw.proof import turn
+
+    found = [turn(name) for name in families]
+    if as_json:
+        for row in found:
+            json_line(asdict(row))
+        return
+    unit = 1e-11
+    rows = [
+        [
+            row.family,
+            f"{floor(row.k_ge / unit) * unit:.11f}",
+            f"{ceil(row.k_le / unit) * unit:.11f}",
+            str(row.first),
+            row.block,
+        ]
+        for row in found
+    ]
+    show_table(["family", "k >=", "k <=", "minimum from", "block that turns"], rows)
+
+
+@app.command("map", cls=Command, epilog=MAP_EXAMPLES)
+def survey(
+    teachers: Annotated[str, option(K_HELP, "-k", metavar="K")],
+    students: Annotated[str, option(N_HELP, "-n", metavar="N")] = "k..2k",
+    out_folder: Annotated[
+        Path, option("Folder of the map; added to if it exists.", "--out", metavar="DIR")
+    ] = MAP_FOLDER,
+    figure: Annotated[Path | None, option(MAP_FIGURE_HELP, "--figure", metavar="FILE")] = None,
+    workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
+    everything: Annotated[bool, option("A line for every k and n.", "--all")] = False,
+    as_json: Annotated[bool, option("One JSON object per k and n, and nothing else.", "--json")] = False,
+) -> None:
+    """Say for every k and n whether there is a spurious minimum: proved, found in floating point alone, or not found.
+
+    The named families with n neurons are tried in turn, and the first that is proved, and whose certificate the trusted
+    checker accepts, is taken. "not found" says that none of them is a minimum, and nothing about other points. The picture
+    fills in as cells are computed. Ctrl-C loses nothing that is done; the same command goes on, and one with other k and n
+    adds to the folder.
+    """
+    from earnshaw.experiments import atlas_map, load
+    from earnshaw.plots.atlas import map_figure
+
+    places = [(k, n) for k in teacher_sizes(teachers) for n in student_sizes(students, k)]
+    picture, due = figure or out_folder / "map", monotonic() + REDRAWN
+
+    def fill(share: float, what: str) -> None:
+        nonlocal due
+        progress(share, what)
+        if what and (begun := monotonic()) > due:
+            map_figure(load(out_folder), picture)
+            due = monotonic() + max(REDRAWN, 20 * (monotonic() - begun))  # looking takes the time, not drawing
+
+    with progress_bar("map", out_folder) as progress:
+        found = atlas_map(places, out_folder, workers, fill)
+    map_figure(load(out_folder), picture)
+    if as_json:
+        for cell in found:
+            json_line(cell.to_json())
+        return
+    if everything:
+        _show_cells(found)
+    _show_map(found)
+    say(f"certificates in {bold(out_folder)}; check them with: earnshaw check {out_folder}", markup=True)
+    note(f"drawn: {picture.with_suffix('.png')}")
+
+
+def _show_cells(cells: Iterable[Cell]) -> None:
+    """Print a line for each k and n."""
+    rows = []
+    for cell in cells:
+        numbers = ["" if x is None else f"{x:.6g}" for x in (cell.objective, cell.least)]
+        rows.append([str(cell.k), str(cell.n), cell.status.value, cell.family or "", *numbers, f"{len(cell.tried)}"])
+    show_table(["k", "n", "spurious minimum", "family", "loss", "smallest eigenvalue", "families tried"], rows)
+    say("")
+
+
+def _show_map(found: AtlasMap) -> None:
+    """Print how many cells are proved, and the smallest k for each n - k."""
+    from earnshaw.experiments import Status
+
+    _show_cells(found.smallest.values())
+    counts = ", ".join(f"{found.count(status)} {status.value}" for status in Status)
+    say(f"above: the smallest k at which each n - k is proved; of {len(found)} places (k, n) {counts}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "earnshaw grow -k 11 --neurons 3 --out runs/ladder",
+    "earnshaw grow -k 11 --neurons 4 --out runs/ladder  # goes on",
     "earnshaw grow certs/k8-n8-minimum.json --neurons 1",
     "earnshaw grow --teacher mine.npy --beam 4 --json",
 )
@@ -40,8 +42,9 @@ def grow(
 
     From each minimum neurons are split along the directions in which that opens a way down, mirrored, two kinds or a whole kind
     at once; what does not slide to the global minimum is polished, told apart by symmetry, and proved. Writes certificates and
-    ladder.png, and goes on where it was interrupted. "every n" is said of a minimum with a split-stable neuron: it has spurious
-    ones for every larger n. Exit code 1 says that nothing was proved beyond the first rung.
+    ladder.png, and goes on where it was interrupted, and with more --neurons where it ended. "every n" is said of a minimum with
+    a split-stable neuron: it has spurious ones for every larger n. Exit code 1 says that nothing was proved beyond the first
+    rung.
     """
     from earnshaw.experiments.grow import Growing
     from earnshaw.experiments.grow import grow as climb
@@ -51,7 +54,7 @@ def grow(
     if source is not None and (k is not None or teacher is not None):
         raise InputError("give SOURCE, -k or --teacher: one of the three")
     work = Growing(problem, points, neurons, beam)
-    folder = out_folder or Path("runs") / f"growth-{work.hash[:12]}"
+    folder = out_folder or Path("runs") / f"growth-{replace(work, neurons=1).hash[:12]}"  # the same for a longer ladder
     with progress_bar("grow", folder) as progress:
         ladder = climb(problem, points, neurons=neurons, beam=beam, out=folder, progress=progress)
     ladder_figure(ladder, folder / "ladder")

@@ -38,7 +38,7 @@ OPTIMIZERS = (
     *("adam", "adamw", "adagrad", "rmsprop", "sgd", "lion", "nadam"),
 )
 STARTS = ("xavier", "normal", "sphere")
-FAMILIES = ("II", "I", "A", "B", "2B", "M:4")  # of critical points, to complete; there is M:q for every q
+FAMILIES = ("II", "I", "A", "B", "2B", "3Bp", "C", "M:4", "P:9")  # of critical points, to complete; there are more
 FAMILY_NAMES = "II, I, A, B, 2B, 3Bp, C, or with your numbers M:q, B:r, P:q, P:m,q, C:j"
 MAX_SIZE, MAX_SETTINGS = 4096, 1000  # of one sweep
 MAX_POINTS = 100_000  # of one family
@@ -50,7 +50,7 @@ Network = Literal["two-layer", "conv"]
 OutputWeights = Literal["fixed", "trainable"]
 
 K_HELP = "Teacher neurons, orthonormal and of length 1: 10, or a range 6..20."
-N_HELP = "Student neurons: 10, a range, or relative: k, k+1, k-2..k."
+N_HELP = "Student neurons: 10, a range, or relative: k, k+1, k-2..k, k..2k."
 TEACHER_HELP = "Your own teacher, one neuron a row, in place of -k."
 ACTIVATION_HELP = (
     "relu, leaky:0.1, sign, erf, hermite:3, sigmoid, tanh, softplus, gelu, unit-tanh, unit-erf, or your own: "
@@ -105,22 +105,27 @@ def _size(given: str, size: int) -> int:
 
 
 def student_sizes(text: str, teachers: int) -> list[int]:
-    """Return the values of ``-n`` for one k: a number, relative to k such as k+1, or a range of either such as k-2..k."""
-    size = r"(k(?:[+-]\d+)?|\d+)"
+    """Return the values of ``-n`` for one k: a number, relative to k such as k+1 or 2k, or a range such as k-2..k."""
+    size = r"(\d{0,18}k(?:[+-]\d{1,18})?|\d{1,18})"
     match = re.fullmatch(rf"{size}(?:\.\.{size})?", text)
     if match is None:
         raise InputError(
-            f"-n {text} was given; use a number such as 10, k, k+1, k-2, or a range such as 6..20 or k-2..k"
+            f"-n {text} was given; use a number such as 10, k, k+1, k-2, 2k, or a range such as 6..20, k-2..k or k..2k"
         )
     ends = (match[1], match[2] or match[1])
-    wanted = (teachers + int(end[1:] or 0) if end.startswith("k") else int(end) for end in ends)
-    first, last = (_size(f"-n {text}", size) for size in wanted)
+    first, last = (_size(f"-n {text}", _number(end, teachers)) for end in ends)
     sizes = list(range(first, last + 1))
     if not sizes or sizes[0] < 1:
         raise InputError(
             f"-n {text} was given; for k = {teachers} it means {sizes or 'nothing'}, but n must be at least 1"
         )
     return sizes
+
+
+def _number(text: str, teachers: int) -> int:
+    """Return a number that may be relative to k: 10, k, 2k, k-2."""
+    times, k, more = text.partition("k")
+    return int(times or 1) * teachers + int(more or 0) if k else int(text)
 
 
 def two_layers(

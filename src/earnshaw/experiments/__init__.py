@@ -18,6 +18,7 @@ from earnshaw.experiments.proving import Proved, Target, prove_sweep, prove_targ
 from earnshaw.experiments.repair import repair, verify
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import Summary, families
+from earnshaw.experiments.survey import AtlasMap, Cell, Status, atlas_map
 from earnshaw.experiments.sweep import Sweep, SweepResult, load_sweep, run_plan, sweep, sweep_in
 from earnshaw.experiments.work import Work, finished_records, load, work_of
 
@@ -26,6 +27,7 @@ __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "famil
 __all__ += ["MetFamily", "families_met", "sweep_in"]
 __all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
 __all__ += ["Atlas", "AtlasPoint", "build_atlas", "family_spectrum", "load_atlas"]
+__all__ += ["AtlasMap", "Cell", "Status", "atlas_map"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
 __all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
 __all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]

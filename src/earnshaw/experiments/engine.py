@@ -40,7 +40,7 @@ from earnshaw.experiments.work import (
     timed,
 )
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, write_json
+from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
 from earnshaw.threads import cores, one_blas_thread
 
 
@@ -111,6 +111,7 @@ class _Run:
         self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
+        self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
         self.total = self.left = 0.0
@@ -214,8 +215,10 @@ class _Run:
         if len(kept) == len(parts):
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
+                self._put_beside(kept)
                 return
             self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+            self.stages[name] = self.work.stages(kept) if count < self.runs[name] else []
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
@@ -231,11 +234,13 @@ class _Run:
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
-            part = f"-stage{stage:04d}"
-            found = self.folder.get(piece.setting, piece.low, piece.high, part)
+            if stage < len(known := self.stages.get(piece.setting, [])):
+                return known[stage]
+            part, place = f"-stage{stage:04d}", (piece.setting, piece.low, piece.low)  # whatever the number of runs
+            found = self.folder.get(*place, part)
             if found is None:
                 found = compute()
-                self.folder.put(piece.setting, piece.low, piece.high, found, part)
+                self.folder.put(*place, found, part)
             return found
 
         return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
@@ -278,11 +283,20 @@ class _Run:
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
+            self._put_beside(finished.files)
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
         for piece in pieces:
             del self.stored[piece]
+
+    def _put_beside(self, files: Mapping[str, Arrays]) -> None:
+        """Write what stands beside a setting's results and is missing or another."""
+        assert self.folder is not None
+        for file, content in self.work.beside(files[""]).items() if "" in files else ():
+            path = self.folder.path / file
+            if not path.is_file() or path.read_bytes() != content:
+                write_bytes(path, content)
 
 
 @contextmanager

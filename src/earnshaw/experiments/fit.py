@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics import TOLERANCES, lane_normals
@@ -30,7 +29,7 @@ from earnshaw.proof.trusted.balls import shown
 from earnshaw.records import pack, unpack
 from earnshaw.showing import Shown
 from earnshaw.starts.tensor import TensorStart
-from earnshaw.store import Arrays, npz_bytes, write_bytes
+from earnshaw.store import Arrays, npz_bytes
 
 Array = NDArray[np.float64]
 MEMORY_ROWS = 200_000  # more rows than this are first fitted on so many, then finished by streamed Newton steps
@@ -143,11 +142,6 @@ class Fit(Shown):
             files["certificates/fit-convexity.json"] = self.certificate.encode("ascii")
         return files
 
-    def save(self, folder: Path) -> None:
-        """Write these files into a folder, each whole or not at all."""
-        for name, content in self.files().items():
-            write_bytes(folder / name, content)
-
 
 @dataclass(frozen=True)
 class Fitting(Work):
@@ -163,12 +157,6 @@ class Fitting(Work):
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
         """Return the weights, the curve and the certificate."""
         return unpack(Fit, arrays).files()
-
-    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return the fit, with the SHA-256 of its certificate in the record."""
-        done, files = super().finish(name, pieces), self.beside(pieces[0])
-        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
-        return replace(done, record=done.record | {"certificates": seals})
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Fit the network to validated rows."""
@@ -238,10 +226,7 @@ def fit(
     phi = unit_activation(activation)
     how: dict[str, Any] = {"starts": starts, "step": step, "max_steps": max_steps, "seed": seed, "prove": prove}
     plan = FitPlan(neurons=neurons, activation=phi.name, activation_digest=phi.digest, begin=start, **how)
-    found = unpack(Fit, run(Fitting(x, plan), out, workers=1, progress=progress)["fit"].arrays)
-    if out is not None:
-        found.save(Path(out))
-    return found
+    return unpack(Fit, run(Fitting(x, plan), out, workers=1, progress=progress)["fit"].arrays)
 
 
 def _proof(rows: Rows, plan: FitPlan, end: NewtonEnd) -> tuple[ConvexityClaim | None, str, str | None]:

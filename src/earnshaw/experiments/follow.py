@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +18,14 @@ from earnshaw.descent.sliding import slide
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.views import Place, place_of
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import TwoLayerLandscape, landscape
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
 from earnshaw.proof import Verdict, check, prove
 from earnshaw.records import pack, unpack
 from earnshaw.showing import Shown
-from earnshaw.store import Arrays, write_bytes
+from earnshaw.store import Arrays
 from earnshaw.symmetry import align, copies, label
 
 BEYOND = 1e-3  # of the path: so far behind the end of a trail it is looked where descent leads from there
@@ -221,12 +220,6 @@ class Following(Work):
         """Return the certificates."""
         return unpack(Followed, arrays).files()
 
-    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return the trails, with the SHA-256 of each certificate in the record."""
-        done, files = super().finish(name, pieces), self.beside(pieces[0])
-        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
-        return replace(done, record=done.record | {"certificates": seals})
-
     def at(self, t: float) -> TwoLayer:
         """Return the problem at t."""
         return dataclasses.replace(self.problem, teacher=(1 - t) * self.problem.teacher + t * self.teacher)
@@ -349,11 +342,7 @@ def follow(
     """
     several = [place_of(one) for one in ([minima] if not isinstance(minima, Iterable) else minima)]
     work = following(several, teacher, steps=steps, copies=copies)
-    found = unpack(Followed, run(work, out, 1, progress)[Following.kind].arrays)
-    if out is not None:
-        for name, content in found.files().items():
-            write_bytes(Path(out) / name, content)
-    return found
+    return unpack(Followed, run(work, out, 1, progress)[Following.kind].arrays)
 
 
 def following(places: Sequence[Place], teacher: ArrayLike, *, steps: int = 5, copies: int = 64) -> Following:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,15 +15,15 @@ from earnshaw.descent import Outcome, Units
 from earnshaw.descent.sliding import slide
 from earnshaw.errors import InputError
 from earnshaw.experiments.engine import run
-from earnshaw.experiments.work import Context, Finished, Piece, Progress, Work, quiet
+from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.growing import mirrored, parted
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import TwoLayer
 from earnshaw.proof import Proof, Splitting, prove, splitting
 from earnshaw.proof.splitting import split_block
-from earnshaw.records import pack, unpack
-from earnshaw.store import Arrays, write_bytes
+from earnshaw.records import decode, fields_of, pack, unpack
+from earnshaw.store import Arrays
 from earnshaw.symmetry import align, label
 
 SHARES, SIZE, MIRROR = (
@@ -134,7 +134,10 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Growing(Work):
-    """A ladder from some minima of one problem: one piece, whose stages are the rungs."""
+    """A ladder from some minima of one problem: one piece, whose stages are the rungs.
+
+    How many neurons are added is the number of runs of its one setting: a ladder can be made longer.
+    """
 
     kind: ClassVar[str] = "growth"
     result: ClassVar[type] = Ladder
@@ -158,18 +161,29 @@ class Growing(Work):
             )
         object.__setattr__(self, "sources", sources)
 
+    @property
+    def common(self) -> dict[str, Any]:
+        """Everything but how long the ladder is to be."""
+        return {name: value for name, value in fields_of(self).items() if name != "neurons"}
+
+    @property
+    def parts(self) -> dict[str, dict[str, Any]]:
+        """The one setting, with the neurons to be added as runs."""
+        return {self.kind: {"identity": {}, "runs": self.neurons, "plan": {}}}
+
+    @classmethod
+    def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
+        """Rebuild the work from its manifest."""
+        return decode(cls, common, neurons=parts[cls.kind]["runs"])
+
+    def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
+        """Return the rungs of a shorter ladder."""
+        return [pack(rung) for rung in unpack(Ladder, files[""]).rungs]
+
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
         """Return the certificates."""
         return unpack(Ladder, arrays).files()
-
-    def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return the ladder, with the SHA-256 of each certificate in the record."""
-        import hashlib
-
-        done, files = super().finish(name, pieces), self.beside(pieces[0])
-        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items()}
-        return replace(done, record=done.record | {"certificates": seals})
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Climb; each rung is a stage that the context keeps. Two rungs without a minimum end it."""
@@ -326,7 +340,7 @@ def grow(
     problem : a ReLU network with output weights 1 and n >= k.
     sources : minima (n, d), or several (count, n, d), to begin from; with none, and n = k, the teacher's rows flipped.
     neurons, beam : how many neurons to add, one a rung; how many minima of a rung, the most stable, go on.
-    out : a folder that keeps every rung as it is finished; the same call goes on from there.
+    out : a folder that keeps every rung as it is finished; the same call goes on from there, and so does one with more neurons.
 
     From the minima of a rung come candidates for the next: a neuron of each kind *split* along the directions in which that
     opens a way down, in several shares; *mirrored* (w becomes (1 - t) w and -t w); two kinds at once; any number of one kind.
@@ -337,8 +351,4 @@ def grow(
         raise InputError(
             f"the sources have shape {given.shape}; this problem needs (..., {problem.students}, {problem.dimension})"
         )
-    ladder = unpack(Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress)["growth"].arrays)
-    if out is not None:
-        for name, content in ladder.files().items():
-            write_bytes(Path(out) / name, content)
-    return ladder
+    return unpack(Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress)["growth"].arrays)

@@ -81,7 +81,8 @@ def _odd_pieces(store: RunFolder) -> list[Path]:
     odd = [file for file, span in held.items() if span is None]
     with contextlib.suppress(InputError):
         work = work_of(store.path) if held else None
-        cuts = {(x.setting, x.low, x.high) for name in store.settings for x in work.pieces(name)} if work else set()
+        pieces = [piece for name in store.settings for piece in work.pieces(name)] if work else []
+        cuts = {(x.setting, x.low, high) for x in pieces for high in (x.low, x.high)}  # stages end where pieces begin
         odd += [file for file, span in held.items() if span is not None and span not in cuts]
     return sorted(odd)
 

@@ -6,6 +6,7 @@ data sets. A worker needs nothing but the manifest of a folder (:func:`work_of`)
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 import warnings
@@ -159,8 +160,11 @@ class Work:
             yield piece, self.compute(piece, context)
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
-        """Return a setting's results from those of its pieces."""
-        return Finished(unpack(self.result, pieces[0]).to_json(), {"": pieces[0]})
+        """Return a setting's results from those of its pieces, with the SHA-256 of each certificate beside them in the record."""
+        files = self.beside(pieces[0])
+        seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
+        record = unpack(self.result, pieces[0]).to_json()
+        return Finished(record | ({"certificates": seals} if files else {}), {"": pieces[0]})
 
     def told(self, name: str, record: Mapping[str, Any]) -> str:
         """Say in a line that a setting is finished, from its record."""
@@ -176,9 +180,13 @@ class Work:
             return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
 
+    def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
+        """Return the first stages of a setting's only piece out of results with fewer runs, for :attr:`Context.keep`."""
+        return []
+
     @classmethod
     def beside(cls, arrays: Arrays) -> dict[str, bytes]:
-        """Return the files that stand beside a setting's results, made from them alone, by their paths in the folder."""
+        """Return the files that the engine puts beside a setting's results, made from them alone, by their paths in the folder."""
         return {}
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Figures of the atlas: loss, smallest eigenvalues and radii of families against k, and spectra with multiplicities."""
+"""Figures of the atlas: loss, eigenvalues and radii of families against k, spectra with multiplicities, and the map of k and n."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from earnshaw.experiments import Atlas
+from earnshaw.experiments import Atlas, AtlasMap, Status
 from earnshaw.experiments.atlas import LIMITS
-from earnshaw.plots.style import COLOURS, PAPER_COLOUR, canvas
+from earnshaw.plots.style import COLOURS, GLOBAL, PAPER_COLOUR, canvas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MARKS = ("o", "s", "^", "D", "v", "P", "X")
+STATUS_COLOURS = {Status.PROVED: GLOBAL, Status.FOUND: COLOURS[1], Status.NOT_FOUND: "#D9D9D9"}
+WITH_NAMES = 80  # sizes k up to which names have room on a map
 DRAWN = 40  # sizes at which blocks are drawn
 
 
@@ -86,3 +88,39 @@ def spectrum_figure(spectra: Mapping[str, tuple[np.ndarray, np.ndarray]], path: 
         axes[-1].set(xlabel="eigenvalue of the Hessian", xlim=(min(-0.005, 1.3 * least), 1.3 * most))
         for each in axes:
             each.axvline(0.0, color=PAPER_COLOUR, linewidth=0.8)
+
+
+def map_figure(found: AtlasMap, path: Path) -> None:
+    """Draw the cells that are computed at k and n - k, as :func:`draw_cells` does, as large as their number needs."""
+    width, height = (int(ends.max() - ends.min()) + 1 for ends in _places(found))
+    with canvas(path, 1.6 + min(30.0, 0.36 * max(width, 12)), 1.4 + min(24.0, 0.26 * max(height, 8))) as figure:
+        draw_cells(figure.add_subplot(), found)
+
+
+def draw_cells(axes: Axes, found: AtlasMap) -> None:
+    """Draw a square for each (k, n): coloured by what is known of a spurious minimum, with the name of its family."""
+    from matplotlib.patches import Rectangle
+
+    (k, more), side = _places(found), 0.92
+    for status, colour in STATUS_COLOURS.items():
+        some = [cell for cell in found if cell.status is status]
+        for cell in some:
+            corner = (cell.k - side / 2, cell.n - cell.k - side / 2)
+            axes.add_patch(Rectangle(corner, side, side, facecolor=colour, edgecolor="none"))
+        axes.plot([], [], "s", color=colour, markersize=9, label=f"{status.value}: {len(some)}")
+    for cell in found if np.ptp(k) <= WITH_NAMES else ():
+        if cell.family is not None:
+            look = {"ha": "center", "va": "center", "fontsize": 7 if len(cell.family) < 5 else 5, "color": "white"}
+            axes.text(cell.k, cell.n - cell.k, cell.family, **look).set_in_layout(False)
+    for ticks, ends in ((axes.set_xticks, k), (axes.set_yticks, more)):
+        ticks(range(ends.min(), ends.max() + 1, 1 + int(np.ptp(ends)) // 40))
+    axes.set(xlim=(k.min() - 0.8, k.max() + 0.8), ylim=(more.min() - 0.8, more.max() + 0.8))
+    axes.set(xlabel="k, neurons of the teacher", ylabel="n - k, more neurons of the student")
+    axes.set_title("Spurious minima and their families", fontsize=10)
+    axes.grid(visible=False)
+    axes.legend(loc="upper left")
+
+
+def _places(found: AtlasMap) -> tuple[np.ndarray, np.ndarray]:
+    k, more = np.array([(cell.k, cell.n - cell.k) for cell in found]).T
+    return k, more

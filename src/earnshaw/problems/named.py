@@ -23,7 +23,8 @@ C:j       B with j small companions (C is C:1)                        S_j, ...  
 ========  ==========================================================  ===========  =======
 
 II is Example 1 of Safran & Shamir; I and A are Arjevani & Field's. In P:m,q and C:j the remaining k - m - q and k - 1 - j
-coordinates are one more group, and its symmetric group one more factor.
+coordinates are one more group, and its symmetric group one more factor. In P:1 and P:m,1 one coordinate is flipped, and its
+neuron is a single one.
 """
 
 from __future__ import annotations
@@ -200,6 +201,17 @@ _SOME_MIRRORED = (
      0.03336002575, -0.006862243457, -0.2600403311, 0.01002320547, 0.04688578278, 0.01577639946, 0.02425943965, -0.8474431467,
      0.07206485208),
 )  # fmt: skip
+_ALL_MIRRORED_ONE = (
+    (59, 1),
+    (0.9471841275, 0.0008510104055, 0.01340484945, -0.05436982629, 0.0008424985019, 0.01605026786, 0.00814625455,
+     -0.7427944929),
+)  # fmt: skip
+_SOME_MIRRORED_ONE = (
+    (9, 50, 1),
+    (0.9976538758, 0.0002805638819, 0.0008448685883, 0.008594925642, -0.0001078569064, 0.947423187, 0.0009333306375,
+     0.01473746785, -7.707736869e-06, -0.05504418674, 0.000925477092, 0.01814035378, 0.005357363187, 0.008075132585,
+     -0.7265152623),
+)  # fmt: skip
 _COMPANIONS = (
     (34, 9, 1),
     (0.9986709594, -0.0009488879857, -0.0008479619421, 0.0448309534, -0.001286948983, 0.9869924368, -0.001135418313,
@@ -214,10 +226,16 @@ def named_family(name: str) -> NamedFamily:
         return FIXED[name]
     kind, _, given = name.partition(":")
     counts = [int(number) for number in given.split(",")] if re.fullmatch(r"\d{1,9}(,\d{1,9})?", given) else []
-    if (kind, counts) == ("C", [1]):
-        return FIXED["C"]
-    if counts and min(counts) >= 2 and max(counts) <= LARGEST:
+    if counts and min(counts) >= 1 and max(counts) <= LARGEST:
         match kind, counts:
+            case (("B" | "C"), [1]):
+                return FIXED[kind]
+            case "P", [1]:
+                return NamedFamily("P:1", (0, 0, None), 1, 3, *_ALL_MIRRORED_ONE, (0, 0, 0, 0, 0, 0, 0, -1))
+            case "P", [m, 1] if m > 1:
+                return NamedFamily(f"P:{m},1", (0, 1, 1, None), 1, m + 3, *_SOME_MIRRORED_ONE, (1, *[0] * 13, -1), m)
+            case _, [*some] if 1 in some:
+                pass
             case "M", [q]:
                 return NamedFamily(f"M:{q}", (0, 1, None), q, q + 2, (16, 4), _M, (1, 0, 0, 0, -1, 0, 0, 0))
             case "B", [r]:
@@ -234,3 +252,16 @@ def named_family(name: str) -> NamedFamily:
     raise InputError(
         f"{name[:40]!r} is the name of no family; give {known}, or M:4, B:4, P:9, P:10,7 or C:9 with your numbers"
     )
+
+
+def families_of(k: int, n: int) -> list[NamedFamily]:
+    """Return the families that have n neurons for k teacher neurons, those that are minima most often first."""
+    more = n - k
+    names = {0: ["II", "A", "I"], 1: ["B"], 2: ["2B", "C"], 3: ["3Bp"]}.get(more, [])
+    if more == 1:
+        names += [f"M:{q}" for q in range(k - 2, 1, -1)]
+    if 2 <= more < k:
+        names += [f"P:{k - more}", *(f"P:{more},{q}" for q in range(k - more - 2, 0, -1))]
+    if more > 2:
+        names += [f"C:{more - 1}", f"B:{more}"]
+    return [family for family in map(named_family, names) if family.least <= k]

@@ -24,10 +24,11 @@ from earnshaw.proof.explanation import Explanation, explain
 from earnshaw.proof.paper_chain import PaperChain, follow_paper
 from earnshaw.proof.producer import prove, prove_many, prove_pairs
 from earnshaw.proof.splitting import Splitting, splitting, splitting_table
+from earnshaw.proof.thresholds import Turn, turn
 from earnshaw.proof.verdict import Check, Proof, Verdict, check, check_lines
 
 __all__ = ["Certificate", "Check", "Explanation", "Proof", "Verdict", "check", "check_lines", "explain", "prove"]
-__all__ += ["Course", "course", "prove_every_k"]
+__all__ += ["Course", "Turn", "course", "prove_every_k", "turn"]
 __all__ += ["prove_families", "prove_family", "prove_many", "prove_pairs", "prove_pattern"]
 __all__ += ["Claim", "ConvNetClaim", "ConvexityClaim", "DensePoint", "EveryKClaim"]
 __all__ += ["MinimumClaim", "PatternPoint", "SaddleClaim"]

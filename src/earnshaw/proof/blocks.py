@@ -150,14 +150,14 @@ def corrected(sizes: Sequence[float], rows: Sequence[int | None], numbers: Seque
             step = trivial.mid().solve(gradient.mid()).mid().entries()
         except ZeroDivisionError:
             raise InputError("the trivial block is singular") from None
-        counts = _counts(sizes, rows)
-        current = [(x - dy / count.sqrt()).mid() for x, dy, count in zip(current, step, counts, strict=True)]
+        counted = counts(sizes, rows)
+        current = [(x - dy / count.sqrt()).mid() for x, dy, count in zip(current, step, counted, strict=True)]
     if best is None or least > 2.0 ** (-ctx.prec // 2):
         raise InputError("Newton's method finds no critical point near these numbers")
     return best
 
 
-def _counts(sizes: Sequence[float], rows: Sequence[int | None]) -> list[arb]:
+def counts(sizes: Sequence[float], rows: Sequence[int | None]) -> list[arb]:
     """Return how many weights each number stands for."""
     found = []
     for row in rows:

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import Any, TypeVar
@@ -17,6 +18,10 @@ from earnshaw.errors import InputError
 
 Result = TypeVar("Result")
 Elsewhere = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[Any]]  # as in_processes, without workers
+
+
+_pools: list[ProcessPoolExecutor] = []  # the last one is that of `processes` around us
+_alone = threading.Lock()
 
 
 def in_processes(
@@ -32,18 +37,53 @@ def in_processes(
     if min(len(jobs), workers) <= 1:
         yield from (work(*job) for job in jobs)
         return
-    with ProcessPoolExecutor(min(len(jobs), workers), get_context("spawn"), _begin) as pool:
+    with _pool(min(len(jobs), workers)) as pool, _unbroken():
         futures = [pool.submit(work, *job) for job in jobs]
+        for future in futures:
+            yield future.result()
+
+
+@contextmanager
+def processes(workers: int) -> Iterator[None]:
+    """Let :func:`apart`, called from any thread meanwhile, compute in so many spawned processes; with one, here."""
+    if workers <= 1:
+        yield
+        return
+    with _pool(workers) as pool:
+        _pools.append(pool)
         try:
-            for future in futures:
-                yield future.result()
-        except BrokenProcessPool:
-            raise InputError(
-                "a process that proves was ended from outside, perhaps for memory, or the script has no main guard; use one "
-                "worker (--workers 1)"
-            ) from None
+            yield
+        finally:
+            _pools.remove(pool)
+
+
+def apart(work: Callable[..., Result], *job: Any) -> Result:
+    """Return ``work(*job)`` from one of the :func:`processes` around us; with none, from here, one at a time."""
+    if not _pools:
+        with _alone:
+            return work(*job)
+    with _unbroken():
+        return _pools[-1].submit(work, *job).result()
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _begin) as pool:
+        try:
+            yield pool
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _unbroken() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool:
+        raise InputError(
+            "a process that proves was ended from outside, perhaps for memory, or the script has no main guard; use one "
+            "worker (--workers 1)"
+        ) from None
 
 
 def _begin() -> None:

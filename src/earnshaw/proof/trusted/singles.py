@@ -51,7 +51,7 @@ class Single:
         self.q = (line * d + v.c * e) / (n * self.length)
         self.sin_q, self.sin_delta, self.asin_q = cosine(self.q), cosine(self.delta), self.q.asin()
         self.apart = ((m - 1) * v.b * d + v.c * e - v.aside * d / (v.a + n)) / (n * self.length)
-        self.drop = self.apart * (self.q + self.delta) / (self.sin_q + self.sin_delta) * -1
+        self.drop = -(self.apart * (self.q + self.delta) / (self.sin_q + self.sin_delta))
         self.lift = (n - 1) * self.sin_q + self.drop
         self.turn = (self.apart * self.sin_delta - self.delta * self.drop).asin()
         self.near = self.sin_q * self.sin_delta + self.q * self.delta
@@ -118,7 +118,7 @@ class FamilyII:
         a, b, c = unknowns[0] * h4 + 1, unknowns[1] * h4, unknowns[2] * h4 + 2 * h2
         self._build(scope, a, b, c, [(unknowns[3] * h2, unknowns[4] * h2 - 1)])
         (odd,) = self.odd
-        odd.met(odd.sine * -1)
+        odd.met(-odd.sine)
 
     def _build(self, scope: Scope, a: Value, b: Value, c: Value, singles: list[tuple[Value, Value]]) -> None:
         self.scope, self.k = scope, scope.power(-2)
@@ -130,7 +130,7 @@ class FamilyII:
         self.sides = {"a > 0": a}
         rest = v.pull - self.sin_gamma - v.sigma
         for y, odd in enumerate(self.odd, 1):
-            self.sides |= {f"d{y} > 0": odd.d, f"e{y} < 0": odd.e * -1, f"cosine {y} > 0": odd.near}
+            self.sides |= {f"d{y} > 0": odd.d, f"e{y} < 0": -odd.e, f"cosine {y} > 0": odd.near}
             rest = rest + odd.length * odd.sin_q
         self.rho = rest / v.n
 
@@ -243,7 +243,7 @@ class FamilyB(FamilyII):
         one.met((one.e * two.x - one.x * (two.e + 1)) / one.length)
         two.met((self.area - two.x) / two.length)
         self.tilt = two.sine.asin()
-        self.angle = (one.x / one.e * -1).atan() - self.tilt
+        self.angle = (-one.x / one.e).atan() - self.tilt
 
     def equations(self) -> list[Value]:
         """Return G, over h^2 at coordinates b, d, d', and over h at the others."""
