@@ -1,11 +1,12 @@
-"""Speed of sweeps, as ratios to a named baseline measured in the same run: ``make bench``.
+"""Speed of sweeps, with and without the native kernel, as ratios to a named baseline measured in the same run: ``make bench``.
 
-Prints a table and writes ``out/bench/sweep.json``. ``--no-grid`` leaves out the whole grid of the paper (minutes).
+All times are CPU seconds of this process, over the cores it may use: the machine need not be quiet. Prints a table and writes ``out/bench/sweep.json``. ``--no-grid`` leaves out the whole grid of the paper (minutes).
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import shutil
@@ -22,24 +23,28 @@ sys.path.insert(0, str(Path(__file__).parent))
 import baseline
 from earnshaw.cli.console import out, progress_bar
 from earnshaw.cli.settings import PAPER_GRID
-from earnshaw.descent import Stop
+from earnshaw.descent import Stop, native
 from earnshaw.experiments import Plan, run_plan, sweep
 from earnshaw.numerics import remember_programs
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Xavier
+from earnshaw.threads import cores
 
 ROUNDS = 3
 BASELINE_STEPS = 5000  # of each of the baseline's runs: its time per step is what counts
 FOLDER = Path("out/bench")
 
 
-def time_sweep(problem: TwoLayer, runs: int, stop: Stop) -> tuple[float, int]:
-    begin = time.perf_counter()
-    result = sweep(problem, runs=runs, seed=0, stop=stop)
-    return time.perf_counter() - begin, int(result.steps.sum())
+CORES = cores()
 
 
-def compare(k: int, baseline_runs: int, runs: int) -> dict[str, float]:
+def time_sweep(problem: TwoLayer, runs: int, stop: Stop, kernel: str) -> tuple[float, int]:
+    begin = time.process_time()
+    result = sweep(problem, runs=runs, seed=0, stop=stop, kernel=kernel)
+    return (time.process_time() - begin) / CORES, int(result.steps.sum())
+
+
+def compare(k: int, baseline_runs: int, runs: int, kernel: str) -> dict[str, float | str]:
     """Time the baseline and a sweep in turn, several times; the ratios are medians over the rounds.
 
     Both follow the same rule from the same starts, so they take the same steps, and runs per second compare as steps per
@@ -49,19 +54,20 @@ def compare(k: int, baseline_runs: int, runs: int) -> dict[str, float]:
     problem = TwoLayer(standard_teacher(k))
     starts = Xavier().draw(problem, 0, np.arange(baseline_runs))
     for stop in Stop:  # compile
-        time_sweep(problem, 64, stop)
+        time_sweep(problem, 64, stop, kernel)
     rows = []
     for _ in range(ROUNDS):
-        begin = time.perf_counter()
+        begin = time.process_time()
         taken = sum(baseline.descend(start, problem.teacher, max_steps=BASELINE_STEPS)[1] for start in starts)
-        slow = (time.perf_counter() - begin) / taken
-        paper, steps = time_sweep(problem, runs, Stop.PAPER)
-        early, _ = time_sweep(problem, runs, Stop.EARLY)
+        slow = (time.process_time() - begin) / taken
+        paper, steps = time_sweep(problem, runs, Stop.PAPER, kernel)
+        early, _ = time_sweep(problem, runs, Stop.EARLY, kernel)
         pair = 1e9 * paper / steps / (2 * k * k)
         rows.append((slow * steps / paper, paper / early, pair, 1e6 * slow, runs / paper, runs / early))
     ratio, gain, pair, step, paper_rate, early_rate = (statistics.median(column) for column in zip(*rows, strict=True))
     return {
         "k": k,
+        "kernel": kernel,
         "ratio_same_rule": ratio,
         "gain_of_early_rule": gain,
         "ns_per_pair_and_step": pair,
@@ -88,16 +94,17 @@ def main() -> None:
     remember_programs()
     FOLDER.mkdir(parents=True, exist_ok=True)
     rows = []
-    for k, baseline_runs, runs in ((6, 5, 1000), (10, 3, 1000), (20, 2, 500)):
-        row = compare(k, baseline_runs, runs)
+    kernels = ("xla",) if native.missing() else ("native", "xla")
+    for (k, baseline_runs, runs), kernel in itertools.product(((6, 5, 1000), (10, 3, 1000), (20, 2, 500)), kernels):
+        row = compare(k, baseline_runs, runs, kernel)
         rows.append(row)
         out.print(
-            f"k = n = {row['k']}: [bold]{row['ratio_same_rule']:.0f} times[/] the baseline's runs per second by the same rule "
+            f"k = n = {row['k']}, {kernel}: [bold]{row['ratio_same_rule']:.0f} times[/] the baseline's runs per second by the same rule "
             f"({row['runs_per_second_paper_rule']:.1f}), early rule {row['gain_of_early_rule']:.1f} times that "
             f"({row['runs_per_second_early_rule']:.1f}); {row['ns_per_pair_and_step']:.1f} ns per pair and step",
             soft_wrap=True,
         )
-    record: dict[str, object] = {"sizes": rows, "cores": len(os.sched_getaffinity(0))}
+    record: dict[str, object] = {"sizes": rows, "cores": CORES}
     if not arguments.no_grid:
         record["grid_seconds"] = whole_grid()
         out.print(f"the whole grid of the paper, 210 settings of 1000 runs: {record['grid_seconds']:.0f} s")

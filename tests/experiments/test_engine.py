@@ -118,6 +118,8 @@ def test_pieces_of_settings_far_apart_take_turns():
     assert order(2) == "a0d0a1d1d2b0e0"
     assert order(4) == "a0b0d0e0a1d1d2"
     assert in_turn({}, 2) == in_turn({"a": []}, 2) == []
+    missing["e"] = [Piece("e", 0, 1, weight=2.0)]
+    assert order(1) == "e0a0a1b0d0d1d2"  # the heaviest first
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])

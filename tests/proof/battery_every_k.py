@@ -165,6 +165,11 @@ def _tail(family) -> Case:
         with precision(128):
             tail = module.Tail(family, curve, tube, 26, reach)
             shifted = module.Tail(family, [[row[0] + 0.4 * tube, *row[1:]] for row in curve], tube, 26, reach)
+            whole = tail.energy.scope.reach
+            if not (whole.contains(arb(reach)) and whole.contains(arb(0))) or len(list(tail.signs(arb(0.1)))) != len(
+                tail.sides
+            ):
+                return False
             for k in (PLANS[family].start + 1, 250):
                 h = 1 / arb(k).sqrt()
                 if not (tail.krawczyk(h) < 0.1 and 0.39 < shifted.krawczyk(h) < 0.5):
@@ -184,7 +189,9 @@ def _tail(family) -> Case:
                             return False
                 if not all(side > 0 for _, side in tail.signs(h)):
                     return False
-            return not tail.krawczyk(arb(0.1, 0.1)) < 1
+            wide = tail.krawczyk(arb(0.1, 0.1)) < 1
+            tail.slopes = [[x * 0 for x in row] for row in tail.slopes]  # singular
+            return not wide and not tail.krawczyk(arb(0.1)) < 1
 
     return right
 

@@ -24,7 +24,7 @@ from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import Problem
 
-STEP_MULTIPLE = 2  # padding to more would cost more steps than it saves compilations
+STEP_MULTIPLE = 4  # XLA's loops are fastest at multiples of a vector, and fewer sizes are fewer programs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +38,8 @@ class Lanes:
     indices : (lanes,) array of the runs' indices; with the seed they determine each lane's random numbers.
     batch : lanes computed together. A decided lane makes room for the next; when none is left and the block is nearly
         empty, it shrinks. What a lane computes depends on these settings alone.
-    padded : compute with sizes rounded up to even ones, so that neighbours share a program; only for an algorithm that
-        leaves padding alone.
+    padded : compute with sizes rounded up to multiples of four, which suits vectors and lets neighbours share a program; only
+        for an algorithm that leaves padding alone.
     """
 
     landscape: Landscape

@@ -18,7 +18,7 @@ from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.cluster import Cluster, Tasks, check_where
@@ -131,10 +131,8 @@ class _Run:
         self.left = sum(piece.weight for some in wanted.values() for piece in some)
         self.progress(1 - self.left / self.total, "")
         self.waiting = {name: len(some) for name, some in missing.items()}
-        for name, count in self.waiting.items():
-            if not count:
-                self._finish(name)
-        self._compute_all(in_turn(wanted, self.workers))
+        whole = [name for name, count in self.waiting.items() if not count]
+        self._compute_all(in_turn(wanted, self.workers), whole)
         if self.folder is not None and any(wanted.values()):
             self.times.write(self.folder)
         if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
@@ -167,23 +165,40 @@ class _Run:
                 futures |= {future: piece for piece, future in promised.items()}
         return futures
 
-    def _compute_all(self, pieces: Sequence[Piece]) -> None:
-        """Give the pieces to workers and take each as it comes; Ctrl-C, or an error, stops the others and is raised."""
+    def _compute_all(self, pieces: Sequence[Piece], whole: Sequence[str]) -> None:
+        """Give the pieces to workers and take each as it comes; threads beside them finish settings whose pieces are all there.
+
+        ``whole`` are those that are so from the beginning. Ctrl-C, or an error, stops the others and is raised.
+        """
         if not pieces:
+            for name in whole:
+                self._close(name, self._finished(name, self._fetch_all(name)))
             return
-        with one_blas_thread(), _heard(self.stop), self._executor() as executor:
+        finishers = ThreadPoolExecutor(self.workers)
+        with one_blas_thread(), _heard(self.stop), finishers, self._executor() as executor:
             try:
-                futures = self._submit(executor, pieces)
-                while futures:
-                    ready, _ = wait(futures, return_when=FIRST_COMPLETED)
+                closing: dict[Future[Any], str] = {
+                    finishers.submit(self._finished, name, self._fetch_all(name)): name for name in whole
+                }
+                futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
+                while futures or closing:
+                    ready, _ = wait([*futures, *closing], return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
-                        self._take(futures.pop(future), future.result())
+                        if future in closing:
+                            self._close(name := closing.pop(future), future.result())
+                            self._report(Milestone(self.work.told(name, self.results[name].record)))
+                            continue
+                        piece = futures.pop(future)
+                        self._take(piece, future.result())
+                        if not self.waiting[name := piece.setting]:
+                            closing[finishers.submit(self._finished, name, self._fetch_all(name))] = name
                     if self.stop.is_set():
                         raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
                 heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
                 executor.shutdown(wait=True, cancel_futures=True)
+                finishers.shutdown(wait=True, cancel_futures=True)
                 if heard:
                     raise Interrupted from error
                 raise
@@ -197,11 +212,7 @@ class _Run:
             self.inside.pop(piece, None)
             self.left -= piece.weight
         self.waiting[piece.setting] -= 1
-        if not self.waiting[piece.setting]:
-            self._finish(piece.setting)
-            self._report(Milestone(self.work.told(piece.setting, self.results[piece.setting].record)))
-        else:
-            self._report(piece.setting)
+        self._report(piece.setting)
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, all but the record, a shorter run, or single pieces."""
@@ -274,20 +285,28 @@ class _Run:
             raise InputError(f"a piece of {piece.setting} vanished from its folder; run the same command again")
         return arrays
 
-    def _finish(self, name: str) -> None:
-        """Join a setting's pieces into its result files, then drop the pieces."""
-        pieces = self.pieces[name]
-        finished = self.work.finish(name, [self._fetch(piece) for piece in pieces])
-        record = {**finished.record, "runs": self.runs[name], "files": list(finished.files)}
-        self.results[name] = Finished(record, finished.files if self.folder is None else {})
+    def _fetch_all(self, name: str) -> list[Arrays]:
+        """Return a setting's pieces. One thread reads: NumPy asks ``ast`` about headers, which fails in two (gh-106905)."""
+        return [self._fetch(piece) for piece in self.pieces[name]]
+
+    def _finished(self, name: str, pieces: list[Arrays]) -> Finished:
+        """Join a setting's pieces into its results, and write all but the record."""
+        finished = self.work.finish(name, pieces)
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
             self._put_beside(finished.files)
+        return finished
+
+    def _close(self, name: str, finished: Finished) -> None:
+        """Write the record of a setting whose results are there, then drop its pieces."""
+        record = {**finished.record, "runs": self.runs[name], "files": list(finished.files)}
+        self.results[name] = Finished(record, finished.files if self.folder is None else {})
+        if self.folder is not None:
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
-        for piece in pieces:
+        for piece in self.pieces[name]:
             del self.stored[piece]
 
     def _put_beside(self, files: Mapping[str, Arrays]) -> None:
@@ -322,8 +341,12 @@ def _heard(stop: threading.Event) -> Iterator[None]:
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
-    """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's."""
-    settings = [pieces for pieces in missing.values() if pieces]
+    """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's.
+
+    The settings of the heaviest pieces begin, so that the last piece to end is not one of theirs.
+    """
+    some = [pieces for pieces in missing.values() if pieces]
+    settings = sorted(some, key=lambda pieces: -pieces[0].weight)
     stride = -(-len(settings) // workers)
     rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
     return [piece for row in rows for piece in row if piece is not None]

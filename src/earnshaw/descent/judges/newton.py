@@ -106,6 +106,8 @@ class NewtonJudge(Judge):
     stopping: Stopping
     units: Units = field(default_factory=Units)
     step: float | None = None  # of gradient descent; None for another algorithm
+    #: the minima to which lanes are on their way, where a Newton test has found them
+    ahead: dict[int, Polished] = field(default_factory=dict, compare=False, repr=False)
     #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
     newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
 
@@ -149,7 +151,9 @@ class NewtonJudge(Judge):
         due = early & (look.steps >= look.ledger.next_test[look.lanes])
         if early and self.units.tips and self.landscape.global_value is not None:
             decided |= self._in_blocks(self._tip_test, look, ~decided & (due | capped))
-        decided |= self._in_blocks(self._newton_test, look, ~decided & (due & slow | stationary | capped & early))
+        tested = ~decided & (due & slow | stationary | capped & early)
+        decided |= self._arrived(look, tested)
+        decided |= self._in_blocks(self._newton_test, look, tested & ~decided)
         if early and self.step is not None:
             creeping = ~decided & slow & (look.steps % TOLERANCES.creep_steps == 0)
             for slot in np.flatnonzero(creeping):
@@ -181,6 +185,21 @@ class NewtonJudge(Judge):
             decided[few] = test(look.only(few))
         return decided
 
+    def _arrived(self, look: Look, some: np.ndarray) -> np.ndarray:
+        """Decide the lanes, of some, that have come into the ball of the minimum at which their last Newton test ended."""
+        arrived = np.zeros(look.lanes.size, dtype=bool)
+        for slot in np.flatnonzero(some):
+            end, point = self.ahead.get(int(look.lanes[slot])), look.points[slot]
+            if end is not None and np.linalg.norm(point - end.point) <= end.radius:
+                self._end(look.ledger, look.lanes[slot], end, point)
+                arrived[slot] = True
+        return arrived
+
+    def _end(self, ledger: Ledger, lane: int, end: Polished, last: np.ndarray) -> None:
+        """Close a lane in the basin of a strict minimum."""
+        outcome = self._name(float(end.value), float(end.smallest))
+        ledger.close(lane, np.asarray(end.point), last, float(end.value), float(end.gradient_norm), outcome)
+
     def _newton_test(self, look: Look) -> np.ndarray:
         """Decide the lanes that Newton's method finds inside the basin of a strict minimum, and the stationary ones.
 
@@ -188,7 +207,8 @@ class NewtonJudge(Judge):
         step is below 2 / (lambda_max + L R): then gradient descent contracts to x* (docs/certificates.md, Basin).
         A flat valley can take 1e5 steps to that ball; a lane that has more than ``long_wait`` before it is decided
         already when the curvature where it stands is at least half of that at x*. Where no Lipschitz constant L of the
-        Hessian is known (other activations than ReLU), that last condition alone decides.
+        Hessian is known (other activations than ReLU), that last condition alone decides. A minimum whose ball is still
+        ahead is remembered: the next test is then a comparison of distances.
         """
         ledger, lanes, points, _ = look
         result, stationary = self._polish(lanes, points), self._stationary(look)
@@ -200,10 +220,12 @@ class NewtonJudge(Judge):
         inside = minimum & (result.distance <= result.radius)
         kept = result.smallest_at_start > TOLERANCES.kept_curvature * smallest
         inside |= minimum & kept & ((wait > TOLERANCES.long_wait) | np.isnan(result.radius))
-        for slot in np.flatnonzero(inside):
-            outcome = self._name(float(result.value[slot]), float(smallest[slot]))
-            lane, end = lanes[slot], (result.value[slot], result.gradient_norm[slot])
-            ledger.close(lane, result.point[slot], points[slot], *end, outcome)
+        for slot in np.flatnonzero(minimum):
+            end = Polished(*(field[slot] for field in result))
+            if inside[slot]:
+                self._end(ledger, lanes[slot], end, points[slot])
+            else:
+                self.ahead[int(lanes[slot])] = end
         for slot in np.flatnonzero(~inside & stationary):
             self._settle(ledger, lanes[slot], points[slot], points[slot])
         # Near a strict minimum the distance shrinks by 1 - step * lambda: wait until the ball should be reached.

@@ -115,7 +115,8 @@ def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | No
 def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
     """Raise :class:`InputError` where the kernel cannot compute this."""
     if found := obstacle(problem, descent, stopping):
-        raise InputError(f"the native kernel cannot compute {problem.name}: {found}; use the kernel xla")
+        instead = "use the kernel xla, in a folder of its own if this one was begun with the native one"
+        raise InputError(f"the native kernel cannot compute {problem.name}: {found}; {instead}")
 
 
 def run(
