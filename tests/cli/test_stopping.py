@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,8 @@ import pytest
 
 import earnshaw
 from earnshaw.cli import console, stopping
-from earnshaw.experiments.engine import _heard
+from earnshaw.experiments.engine import Interrupted, _heard
+from earnshaw.experiments.work import Standing
 
 CERTIFICATE = str(next((Path(earnshaw.__file__).parent / "data").glob("*.json")))
 # Ctrl-C is ignored by what a shell starts in the background, these tests perhaps.
@@ -73,6 +75,59 @@ def test_one_signal_ends_a_function_that_never_returns(place):
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (143, "", "interrupted\n")
+
+
+def test_a_time_limit_ends_it_as_a_signal_does(place):
+    process = command("sweep", "-k", "2", "--activation", "never.py:python", "--time-limit", "2s", "--log", "log")
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "the time limit is reached\n")
+    lines = [line.split(" ", 1)[1] for line in (place / "log").read_text().splitlines()]
+    assert lines[0].startswith("begin: earnshaw sweep -k 2 --activation never.py:python --time-limit 2s")
+    assert lines[1:] == ["the time limit is reached", "end: exit code 130"]
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172800), ("1d1h1m1s", 90061)]
+)
+def test_times(given, seconds):
+    assert stopping.seconds_of(given) == seconds
+
+
+@pytest.mark.parametrize("given", ["", "10", "m", "0s", "-1m", "1m1h", "1.5h", "ten"])
+def test_what_is_no_time(earnshaw, given):
+    code, _, err = earnshaw("sweep", "-k", 2, "--time-limit", given)
+    assert code == 2
+    assert f"--time-limit {given} was given; use a time such as 90s, 10m, 1h30m or 2d" in err
+
+
+def test_an_interruption_says_what_is_there_and_how_to_go_on(earnshaw, tmp_path, monkeypatch):
+    def stopped(*given, **more):
+        raise Interrupted(Standing(1, 3, 5, 12, 1280, 3000, {"GLOBAL": 1200, "SPURIOUS": 80}))
+
+    monkeypatch.setattr("earnshaw.experiments.run_plan", stopped)
+    monkeypatch.setattr(stopping, "_heard", [])
+    monkeypatch.setattr(sys, "argv", ["earnshaw", "sweep", "-k", "6..8", "--out", "my runs"])
+    code, out, err = earnshaw("sweep", "-k", "6..8", "--out", "my runs", "--log", "log")
+    assert (code, out) == (130, "")
+    assert err.splitlines() == [
+        "interrupted; what is finished is in my runs: run the same command again to go on",
+        "so far: 1 of 3 settings, 5 of 12 pieces, 1280 of 3000 runs (1200 GLOBAL, 80 SPURIOUS)",
+        "to go on: earnshaw sweep -k 6..8 --out 'my runs'",
+    ]
+    text = (tmp_path / "log").read_text()
+    assert all(line in text for line in err.splitlines())
+
+
+def test_a_log_is_added_to_and_names_mistakes(earnshaw, tmp_path):
+    for _ in range(2):
+        assert earnshaw("sweep", "-k", 0, "--log", "log")[0] == 2
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert len(lines) == 6
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} error: -k 0 was given; k must be .*", lines[1])
+    assert lines[5].endswith(" end: exit code 2")
+    code, _, err = earnshaw("sweep", "-k", 2, "--log", "nowhere/log")
+    assert code == 2
+    assert "--log nowhere/log cannot be written (No such file or directory); give another file" in err
 
 
 @pytest.mark.slow

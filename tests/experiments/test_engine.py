@@ -1,6 +1,7 @@
 """The engine, with work that takes no time: pieces, resuming, extending, and the time that it says it took."""
 
 import contextlib
+import re
 import threading
 import time
 from dataclasses import dataclass
@@ -355,6 +356,53 @@ def test_interrupted_extensions_resume(tmp_path):
     assert sorted(low for _, low, _ in pieces_computed()) == [12, 16], "neither the old runs nor the new piece again"
     run(Squares((1,), runs=20), tmp_path / "direct", 1)
     assert results(tmp_path / "run") == results(tmp_path / "direct")
+
+
+# ---- how far, and for how long ---------------------------------------------------------------------------------------
+
+
+def test_an_interruption_says_how_far_it_came(tmp_path, caplog):
+    TROUBLE["s2", 8] = interrupt
+    with caplog.at_level("INFO", "earnshaw"), pytest.raises(Interrupted) as raised:
+        run(Squares((1, 2)), tmp_path / "run", 1)
+    there = "[01] of 2 settings, 5 of 6 pieces, 18 of 20 runs"  # the first setting is perhaps still being finished
+    assert re.fullmatch(there, str(raised.value.standing))
+    TROUBLE.clear()
+    with caplog.at_level("INFO", "earnshaw"):
+        run(Squares((1, 2)), tmp_path / "run", 1)
+    work = f"squares {Squares((1, 2)).hash[:16]}"
+    told = [message for message in caplog.messages if message.startswith("squares")]
+    assert told[0] == f"{work} begins with 0 of 2 settings, 0 of 6 pieces, 0 of 20 runs"
+    assert re.fullmatch(f"{work} was stopped at {there}", told[1])
+    assert re.fullmatch(f"{work} begins with {there}", told[2])
+    assert told[3:] == [f"{work} is done: 2 of 2 settings, 6 of 6 pieces, 20 of 20 runs"]
+    assert {"s1 is finished: 10 runs", "s2 is finished: 10 runs"} == {*caplog.messages} - {*told}
+
+
+def test_the_standing_of_a_sweep_counts_outcomes(tmp_path):
+    plan = Plan.of(TwoLayer(np.eye(2)), runs=4)
+    arrays = run(plan)["k2-n2"].arrays
+    assert {name: count for name, count in plan.tally(arrays).items() if count} == {"GLOBAL": 4}
+
+
+def test_a_time_limit_is_an_interruption(tmp_path):
+    def waits(context):
+        deadline = time.monotonic() + 20
+        while not context.cancelled() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        raise InterruptedError
+
+    TROUBLE["s1", 4] = waits
+    begin = time.monotonic()
+    with pytest.raises(Interrupted):
+        run(Squares((1,)), tmp_path / "run", 1, time_limit=0.2)
+    assert time.monotonic() - begin < 20
+    TROUBLE.clear()
+    run(Squares((1,)), tmp_path / "run", 1, time_limit=1000)
+    assert load(tmp_path / "run")["s1"].tolist() == [i * i for i in range(10)]
+    for limit in (0, -1, float("inf")):
+        with pytest.raises(InputError, match="give a positive number of seconds"):
+            run(Squares((1,)), tmp_path / "run", 1, time_limit=limit)
 
 
 # ---- parts -----------------------------------------------------------------------------------------------------------

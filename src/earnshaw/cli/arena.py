@@ -44,6 +44,8 @@ def arena(
     workers: Annotated[int | None, RESULTS("Worker threads (default: one a core).")] = None,
     cluster: settings.ClusterName = None,
     part: settings.PartName = None,
+    time_limit: settings.TimeLimit = None,
+    log_file: settings.LogFile = None,
 ) -> None:
     """Let optimisers compete: the same starts for all, who reaches the global minimum, at what cost, and what traps whom.
 

@@ -16,7 +16,9 @@ from earnshaw.cli.settings import (
     FAMILIES,
     FAMILY_NAMES,
     K_HELP,
+    LOG_HELP,
     N_HELP,
+    TIME_HELP,
     family_sizes,
     student_sizes,
     teacher_sizes,
@@ -56,6 +58,8 @@ def build(
     out_folder: Annotated[Path, option("Folder of the atlas; added to if it exists.", "--out", metavar="DIR")] = FOLDER,
     workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
     cluster: Annotated[str | None, option(CLUSTER_HELP, "--cluster", metavar="WHERE")] = None,
+    time_limit: Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")] = None,
+    log_file: Annotated[Path | None, option(LOG_HELP, "--log", metavar="FILE")] = None,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove families for every k in a range, one small certificate a line; what is there already is kept.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
+import logging
 import os
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from earnshaw.cli.stopping import exit_code, heard
+from earnshaw.cli.stopping import cause, exit_code, heard
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class _Console(Console):
 out = _Console(highlight=False)
 err = _Console(stderr=True, highlight=False)
 
+LOG = logging.getLogger("earnshaw")
 FINE, CLAIM_FAILED, BAD_USAGE, CLOSED = 0, 1, 2, 141  # and those of stopping.py
 
 
@@ -59,8 +62,9 @@ def user_errors() -> Iterator[None]:
     except (InputError, KeyboardInterrupt) as error:
         # An error may be what became of Ctrl-C inside compiled code.
         if isinstance(error, KeyboardInterrupt) or heard():
-            note("interrupted")
+            note(cause())
             raise typer.Exit(exit_code()) from None
+        LOG.info(f"error: {error}")
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None
     except MemoryError:
@@ -86,7 +90,8 @@ def say(text: str, markup: bool = False) -> None:
 
 
 def note(text: str) -> None:
-    """Say something to the person at the terminal, apart from the results."""
+    """Say something to the person at the terminal, apart from the results; the log hears it, too."""
+    LOG.info(text)
     err.print(text, soft_wrap=True, markup=False)
 
 
@@ -135,9 +140,48 @@ def resumable(folder: Path) -> Iterator[None]:
     remember_programs()
     try:
         yield
-    except (Interrupted, KeyboardInterrupt):
-        note(f"interrupted; what is finished is in {folder}: run the same command again to go on")
+    except (Interrupted, KeyboardInterrupt) as error:
+        note(f"{cause()}; what is finished is in {folder}: run the same command again to go on")
+        standing = getattr(error, "standing", None)
+        if standing is not None:
+            note(f"so far: {standing}\nto go on: {command_line()}")
         raise typer.Exit(exit_code()) from None
+
+
+def command_line() -> str:
+    """Return what was typed, to be typed again."""
+    return shlex.join(["earnshaw", *sys.argv[1:]])
+
+
+@contextlib.contextmanager
+def logged(file: Path | None) -> Iterator[None]:
+    """Write lines with times to a file meanwhile: the command, what the engine and :func:`note` say, the exit code."""
+    if file is None:
+        yield
+        return
+    try:
+        handler = logging.FileHandler(file, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--log {file} cannot be written ({error.strerror}); give another file") from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
+    level = LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.INFO)
+    code: int | str = FINE
+    try:
+        LOG.info(f"begin: {command_line()}")
+        yield
+    except typer.Exit as ended:
+        code = ended.exit_code
+        raise
+    except BaseException as error:
+        code = type(error).__name__
+        raise
+    finally:
+        LOG.info(f"end: exit code {code}")
+        LOG.setLevel(level)
+        LOG.removeHandler(handler)
+        handler.close()
 
 
 @contextlib.contextmanager

@@ -9,7 +9,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from earnshaw.cli.console import user_errors
+from earnshaw.cli.console import logged, user_errors
+from earnshaw.cli.stopping import limited
 from earnshaw.errors import nearest
 
 OPTIONS, COMMANDS, EXAMPLES = "Options", "Commands", "Examples"
@@ -61,8 +62,8 @@ class Command(TyperCommand):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a mistake becomes a sentence."""
-        with user_errors():
+        """Run the command, with the log and the time limit that it may have; a mistake becomes a sentence."""
+        with user_errors(), logged(ctx.params.get("log_file")), user_errors(), limited(ctx.params.get("time_limit")):
             return super().invoke(ctx)
 
 

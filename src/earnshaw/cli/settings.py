@@ -26,6 +26,8 @@ RESULTS = options("Proofs, results, speed")
 
 PART_HELP = "Compute the i-th of N shares, into DIR-partiofN; earnshaw runs merge joins them."
 CLUSTER_HELP = "Worker processes in place of threads: local:4, or a Dask scheduler, tcp://host:8786."
+TIME_HELP = "Stop as Ctrl-C does after this time (90s, 10m, 1h30m); the same command goes on."
+LOG_HELP = "Append lines with times: beginning, settings, warnings, end."
 
 # Names without their numbers, to complete and to guess what was meant; any optimiser of optax works too.
 ACTIVATIONS = (
@@ -67,6 +69,8 @@ ActivationName = Annotated[str, PROBLEM(ACTIVATION_HELP, metavar="NAME", autocom
 Outputs = Annotated[OutputWeights, PROBLEM("Whether the student's output weights are 1, or learned too.")]
 StartName = Annotated[str | None, RUNS(START_HELP, metavar="NAME", autocompletion=begins(STARTS))]
 ClusterName = Annotated[str | None, RESULTS(CLUSTER_HELP, "--cluster", metavar="WHERE")]
+TimeLimit = Annotated[str | None, RESULTS(TIME_HELP, "--time-limit", metavar="TIME")]
+LogFile = Annotated[Path | None, RESULTS(LOG_HELP, "--log", metavar="FILE")]
 PartName = Annotated[str | None, RESULTS(PART_HELP, "--part", metavar="i/N")]
 Seed = Annotated[int, RUNS("Root of all random numbers.")]
 

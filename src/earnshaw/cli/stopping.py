@@ -4,24 +4,63 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FrameType
 
-CODES = {signal.SIGINT: 130, signal.SIGTERM: 143}  # as a shell counts them
+from earnshaw.errors import InputError
+
+ALARM = getattr(signal, "SIGALRM", None)  # the time limit; not on every system
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143} | ({ALARM: 130} if ALARM else {})  # as a shell counts them
 PATIENCE = 3.0  # seconds until it is said that a second signal ends the command at once
 APART = 1.0  # seconds between a first and a second signal; some programs send one twice
 WAITING = "stopping where nothing is lost; Ctrl-C again ends it at once\n"
 _heard: list[signal.Signals] = []
+UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
 def exit_code() -> int:
     """Return the code that an interrupted command ends with."""
     return CODES[_heard[0] if _heard else signal.SIGINT]
+
+
+def cause() -> str:
+    """Say what stopped the command."""
+    return "the time limit is reached" if _heard and _heard[0] is ALARM else "interrupted"
+
+
+@contextlib.contextmanager
+def limited(given: str | None) -> Iterator[None]:
+    """Stop what is inside as Ctrl-C does, when the time that ``--time-limit`` gives has passed."""
+    if given is None:
+        yield
+        return
+    seconds = seconds_of(given)
+    if ALARM is None:
+        raise InputError("--time-limit is for systems that have alarms, and this one has none; stop it with Ctrl-C")
+    before = signal.signal(ALARM, _first)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(ALARM, before)
+
+
+def seconds_of(given: str) -> int:
+    """Return the seconds of a time such as 90s, 10m, 1h30m or 2d; what is none raises :class:`InputError`."""
+    match = re.fullmatch(r"(?:(\d{1,3})d)?(?:(\d{1,4})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?", given)
+    seconds = (
+        sum(int(count or 0) * unit for count, unit in zip(match.groups(), UNITS.values(), strict=True)) if match else 0
+    )
+    if not seconds:
+        raise InputError(f"--time-limit {given} was given; use a time such as 90s, 10m, 1h30m or 2d")
+    return seconds
 
 
 def heard() -> bool:
@@ -76,7 +115,7 @@ def _second(signals: int) -> None:
             timer = threading.Timer(PATIENCE, _say)
             timer.daemon = True
             timer.start()
-        elif time.monotonic() - begun > APART:
+        elif number != ALARM and time.monotonic() - begun > APART:
             os._exit(CODES[signal.Signals(number)])
 
 

@@ -69,6 +69,8 @@ def sweep(
     device: Annotated[Literal["cpu", "gpu"] | None, RESULTS(DEVICE_HELP)] = None,
     cluster: settings.ClusterName = None,
     part: settings.PartName = None,
+    time_limit: settings.TimeLimit = None,
+    log_file: settings.LogFile = None,
 ) -> None:
     """Run an optimiser from many random starts, and count where it ends.
 

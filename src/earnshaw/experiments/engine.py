@@ -6,10 +6,13 @@ How long it took, and on what, is kept apart from the results, which depend on n
 from __future__ import annotations
 
 import itertools
+import logging
+import math
 import platform
 import signal
 import threading
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
@@ -20,7 +23,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypedDict
 
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.progress import asked
@@ -33,6 +36,7 @@ from earnshaw.experiments.work import (
     Piece,
     Progress,
     Span,
+    Standing,
     Timed,
     Work,
     how_computed,
@@ -43,16 +47,24 @@ from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
 from earnshaw.threads import cores, one_blas_thread
 
+LOG = logging.getLogger("earnshaw")
+LOOK = 1.0  # seconds between two looks whether to stop
+
 
 class How(TypedDict, total=False):
     """The keywords of :func:`run` that say how the work is done, and change no result."""
 
     part: str | Part | None
     cluster: str | None
+    time_limit: float | None
 
 
 class Interrupted(Exception):
-    """The work was stopped; a folder can be resumed."""
+    """The work was stopped; a folder can be resumed. ``standing`` says how far it had come."""
+
+    def __init__(self, standing: Standing | None = None) -> None:
+        super().__init__("the work was stopped" + (f" at {standing}" if standing else ""))
+        self.standing = standing
 
 
 def run(
@@ -63,6 +75,7 @@ def run(
     *,
     part: str | Part | None = None,
     cluster: str | None = None,
+    time_limit: float | None = None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -73,8 +86,11 @@ def run(
     ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
-    scheduler, has worker processes compute the pieces instead of threads.
+    scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
+    were interrupted. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
+    if time_limit is not None and not 0 < time_limit < math.inf:
+        raise InputError(f"the time limit is {time_limit!r} s; give a positive number of seconds")
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
         raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
@@ -85,11 +101,11 @@ def run(
         workers = check_where(cluster) or workers
     if out is None:
         with asked(progress, work.kind) as heard:
-            return _Run(work, None, workers, heard, cluster=cluster).run()
+            return _Run(work, None, workers, heard, None, cluster, time_limit).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, heard, chosen, cluster).run()
+        return _Run(work, folder, workers, heard, chosen, cluster, time_limit).run()
 
 
 class _Run:
@@ -103,14 +119,17 @@ class _Run:
         progress: Progress,
         part: Part | None = None,
         cluster: str | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
-        self.part, self.cluster = part, cluster
+        self.part, self.cluster, self.time_limit = part, cluster, time_limit
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
         self.results: dict[str, Finished] = {}
         self.stored: dict[Piece, Arrays | None] = {}  # pieces that are there; None: in the folder
+        self.shorter: dict[str, tuple[int, tuple[str, ...]]] = {}  # settings that have results, of so many runs
+        self.opened: tuple[str, dict[str, Arrays]] = ("", {})  # the results of the last one of those
         self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
@@ -121,7 +140,7 @@ class _Run:
         """Compute what is missing and finish every setting."""
         self.pieces = {name: self.work.pieces(name) for name in self.runs}
         every = [piece for some in self.pieces.values() for piece in some]
-        mine = set(every if self.part is None else self.part.share(every))
+        self.mine = mine = set(every if self.part is None else self.part.share(every))
         self.total = sum(piece.weight for piece in mine) or 1.0
         for name, some in self.pieces.items():
             self._look(name, some)
@@ -132,7 +151,9 @@ class _Run:
         self.progress(1 - self.left / self.total, "")
         self.waiting = {name: len(some) for name, some in missing.items()}
         whole = [name for name, count in self.waiting.items() if not count]
+        self._log("begins with")
         self._compute_all(in_turn(wanted, self.workers), whole)
+        self._log("is done:")
         if self.folder is not None and any(wanted.values()):
             self.times.write(self.folder)
         if self.folder is not None and self.times.lost and not self.times.spans["seconds"]:
@@ -175,14 +196,20 @@ class _Run:
                 self._close(name, self._finished(name, self._fetch_all(name)))
             return
         finishers = ThreadPoolExecutor(self.workers)
-        with one_blas_thread(), _heard(self.stop), finishers, self._executor() as executor:
+        with (
+            one_blas_thread(),
+            _heard(self.stop),
+            _limited(self.stop, self.time_limit),
+            finishers,
+            self._executor() as executor,
+        ):
             try:
                 closing: dict[Future[Any], str] = {
                     finishers.submit(self._finished, name, self._fetch_all(name)): name for name in whole
                 }
                 futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
                 while futures or closing:
-                    ready, _ = wait([*futures, *closing], return_when=FIRST_COMPLETED)
+                    ready, _ = wait([*futures, *closing], timeout=LOOK, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         if future in closing:
                             self._close(name := closing.pop(future), future.result())
@@ -200,7 +227,8 @@ class _Run:
                 executor.shutdown(wait=True, cancel_futures=True)
                 finishers.shutdown(wait=True, cancel_futures=True)
                 if heard:
-                    raise Interrupted from error
+                    self._log("was stopped at")
+                    raise Interrupted(self._standing()) from error
                 raise
 
     def _take(self, piece: Piece, timed: Timed) -> None:
@@ -213,6 +241,31 @@ class _Run:
             self.left -= piece.weight
         self.waiting[piece.setting] -= 1
         self._report(piece.setting)
+
+    def _log(self, words: str) -> None:
+        if LOG.isEnabledFor(logging.INFO):  # it takes a look at every piece
+            LOG.info(f"{self.work.kind} {self.work.hash[:16]} {words} {self._standing()}")
+
+    def _standing(self) -> Standing:
+        """Say how far the work, or this part of it, has come."""
+        done = [piece for piece in self.mine if piece.setting in self.results or piece in self.stored]
+        outcomes = Counter[str]()
+        for finished in self.results.values():
+            outcomes.update(finished.record.get("outcomes", {}))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DamageWarning)  # results that are being replaced by longer ones
+            for piece in done:
+                if piece.setting not in self.results and (arrays := self._held(piece)) is not None:
+                    outcomes.update(self.work.tally(arrays))
+        return Standing(
+            settings=len(self.results),
+            of_settings=len(self.runs),
+            pieces=len(done),
+            of_pieces=len(self.mine),
+            runs=sum(piece.high - piece.low for piece in done),
+            of_runs=sum(piece.high - piece.low for piece in self.mine),
+            outcomes={name: count for name, count in outcomes.items() if count},
+        )
 
     def _look(self, name: str, pieces: list[Piece]) -> None:
         """Find out what the folder has of a setting: all of it, all but the record, a shorter run, or single pieces."""
@@ -228,7 +281,8 @@ class _Run:
                 self.results[name] = Finished(before, {})
                 self._put_beside(kept)
                 return
-            self.stored |= {piece: self.work.cut(kept, piece) for piece in pieces if piece.high <= count}
+            self.shorter[name] = count, tuple(parts)
+            self.stored |= {piece: None for piece in pieces if piece.high <= count}
             self.stages[name] = self.work.stages(kept) if count < self.runs[name] else []
         for piece in pieces:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
@@ -277,10 +331,21 @@ class _Run:
                 what = ", ".join([what, *(f"{count} {name}" for name, count in ended.items())])
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
+    def _held(self, piece: Piece) -> Arrays | None:
+        arrays, name = self.stored[piece], piece.setting
+        if arrays is not None or self.folder is None:
+            return arrays
+        count, parts = self.shorter.get(name, (0, ()))
+        if piece.high > count:
+            return self.folder.get(name, piece.low, piece.high)
+        if self.opened[0] != name:
+            found = {part: self.folder.get(name, 0, count, part) for part in parts}
+            self.opened = name, {part: arrays for part, arrays in found.items() if arrays is not None}
+        files = self.opened[1]
+        return self.work.cut(files, piece) if len(files) == len(parts) else None
+
     def _fetch(self, piece: Piece) -> Arrays:
-        arrays = self.stored[piece]
-        if arrays is None and self.folder is not None:
-            arrays = self.folder.get(piece.setting, piece.low, piece.high)
+        arrays = self._held(piece)
         if arrays is None:
             raise InputError(f"a piece of {piece.setting} vanished from its folder; run the same command again")
         return arrays
@@ -306,6 +371,8 @@ class _Run:
             self.folder.put_record(name, record)
             self.times.write(self.folder)
             self.folder.drop_pieces(name)
+        ended = ", ".join(f"{count} {what}" for what, count in record.get("outcomes", {}).items())
+        LOG.info(f"{name} is finished: {self.runs[name]} runs{f', {ended}' if ended else ''}")
         for piece in self.pieces[name]:
             del self.stored[piece]
 
@@ -324,7 +391,8 @@ def _heard(stop: threading.Event) -> Iterator[None]:
 
     What it raises is lost where it lands in a callback: JAX has one that is called at any collection of garbage.
     """
-    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    every = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
+    numbers = every if threading.current_thread() is threading.main_thread() else ()
     before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
 
     def hear(number: int, frame: FrameType | None) -> None:
@@ -338,6 +406,19 @@ def _heard(stop: threading.Event) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _limited(stop: threading.Event, seconds: float | None) -> Iterator[None]:
+    """Set ``stop`` after some seconds."""
+    timer = threading.Timer(seconds or 0.0, stop.set)
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:

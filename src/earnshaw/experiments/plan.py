@@ -13,7 +13,18 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
-from earnshaw.descent import Descent, GradientDescent, Stopping, Trace, descend, descent_from_json, native, pool, suits
+from earnshaw.descent import (
+    Descent,
+    GradientDescent,
+    Outcome,
+    Stopping,
+    Trace,
+    descend,
+    descent_from_json,
+    native,
+    pool,
+    suits,
+)
 from earnshaw.descent.pool import Pool, pool_size
 from earnshaw.errors import InputError
 from earnshaw.experiments.progress import reporting
@@ -232,6 +243,10 @@ class Plan(Work):
         if self.stopping.trace:
             files["-trace"] = {n: np.concatenate([arrays[f"trace_{n}"] for arrays in pieces]) for n in TRACE}
         return Finished(summarise(runs, found, setting.descent, self.start, self.seed).to_json(), files)
+
+    def tally(self, arrays: Arrays) -> dict[str, int]:
+        """Return how many runs of a piece had each outcome."""
+        return {outcome.name: int((arrays["outcome"] == outcome.code).sum()) for outcome in Outcome}
 
     @classmethod
     def load(cls, folder: Path, functions: bool = False) -> Any:

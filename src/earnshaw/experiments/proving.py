@@ -182,7 +182,7 @@ def _prove_sweep(
     results: list[SweepResult], folder: Path, workers: int | Elsewhere | None, progress: Progress
 ) -> list[Proved]:
     run, counted = RunFolder.open(folder), []
-    for place, result in enumerate(results):
+    for place, result in enumerate(map(dataclasses.replace, results)):  # a copy, which takes its runs with it
         points = sweep_targets(result, result.name) if result.runs.problem.is_realisable else []
         proofs = prove_targets(points, workers)
         run.still_there()

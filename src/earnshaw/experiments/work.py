@@ -69,6 +69,25 @@ class Timed:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How far work has come: what is there of its settings, pieces and runs, and what became of those runs."""
+
+    settings: int
+    of_settings: int
+    pieces: int
+    of_pieces: int
+    runs: int
+    of_runs: int
+    outcomes: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        ended = ", ".join(f"{count} {name}" for name, count in self.outcomes.items())
+        counts = f"{self.settings} of {self.of_settings} settings, {self.pieces} of {self.of_pieces} pieces"
+        return f"{counts}, {self.runs} of {self.of_runs} runs{f' ({ended})' if ended else ''}"
+
+
+@dataclass(frozen=True)
 class Finished:
     """A setting's results: the record (``NAME.json``) and the arrays of its files (``NAME.npz``, ``NAME-trace.npz``)."""
 
@@ -179,6 +198,10 @@ class Work:
         if (piece.low, piece.high) == (0, self.parts[piece.setting]["runs"]):
             return dict(files[""])
         return {name: array[piece.low : piece.high] for name, array in files[""].items()}
+
+    def tally(self, arrays: Arrays) -> dict[str, int]:
+        """Return what became of the lanes of a piece, counted by name, where that can be said of them."""
+        return {}
 
     def stages(self, files: Mapping[str, Arrays]) -> list[Arrays]:
         """Return the first stages of a setting's only piece out of results with fewer runs, for :attr:`Context.keep`."""
