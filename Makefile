@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # A file to a process, in the order of tests/conftest.py: the longest first.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 25
 
-.PHONY: demo test test-fast nightly bench docs lint clean
+.PHONY: demo test test-fast nightly bench docs wheel lint clean
 
 $(READY): pyproject.toml setup.py constraints.txt $(wildcard src/earnshaw/descent/native/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "earnshaw needs Python 3.11 or newer; set PYTHON=python3.11")'
@@ -54,6 +54,10 @@ endif
 
 docs: $(DEV)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/site
+
+# dist/earnshaw-VERSION-py3-none-any.whl
+wheel: $(DEV)
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 
 clean:
 	rm -rf $(VENV) build dist out runs .pytest_cache .ruff_cache .hypothesis

@@ -23,7 +23,7 @@ author = "the earnshaw authors"
 version = release = earnshaw.__version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "docstrings", "mathml", "public"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx_copybutton", "commands", "docstrings", "mathml", "public"]
 exclude_patterns = ["_ext", "_static", "**/.ipynb_checkpoints"]
 suppress_warnings = ["config.cache"]
 
@@ -31,6 +31,9 @@ html_math_renderer = "mathml"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"  # the tests run the notebooks; the site shows what they stored
+
+copybutton_prompt_text = "$ "  # a console block: what is typed, without what is printed
+copybutton_exclude = ".linenos, .gp, .go"
 
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
@@ -81,6 +84,7 @@ SIDEBAR = {
         "charges",
     ],
     "Reference": [
+        "Commands <commands>",
         "sweeps",
         "Optimisers <optimizers>",
         "results",
@@ -91,13 +95,15 @@ SIDEBAR = {
         "Many machines <cluster>",
         "architecture",
         "glossary",
+        "What is stable <stability>",
+        "What changed <changelog>",
         "coming",
     ],
     "API": ["Overview <api>", *(f"api/{name}" for name in [*API, "store", "errors"])],
 }
 
 html_theme = "furo"
-html_title = "earnshaw"
+html_title = f"earnshaw {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = html_show_sourcelink = html_show_sphinx = html_show_copyright = False
@@ -119,6 +125,7 @@ def adapt(app, docname: str, source: list[str]) -> None:
     """Say titles where a page says file names, and append the contents to the first page, where they make the sidebar."""
     if docname in NOTEBOOKS:
         source[0] = source[0].replace("](../docs/", "](../")
+    source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.ipynb\)", r"](notebooks/\1.ipynb)", source[0])
     source[0] = re.sub(r"\[([\w-]+)\.md\](?=\()", lambda found: f"[{title(found[1])}]", source[0])
     if docname == "index":
         for caption, pages in SIDEBAR.items():

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         SweepResult,
         atlas_map,
         build_atlas,
+        compare,
         dynamics,
         families,
         families_met,
@@ -73,7 +74,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "descent": "GradientDescent Outcome Stop Stopping optimizer",
     "errors": "InputError",
-    "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas dynamics families families_met "
+    "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas compare dynamics families families_met "
     "family_spectrum fit follow grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
     "plots": "plot",

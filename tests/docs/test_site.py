@@ -1,5 +1,6 @@
 """The site: it builds in strict mode, needs no network to read, and every page can be reached."""
 
+import html
 import importlib
 import re
 import subprocess
@@ -9,8 +10,12 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from typer.testing import CliRunner
 
 import earnshaw
+from earnshaw.cli.app import COMMANDS, app
+from earnshaw.proof.trusted.reading import FORMAT as CERTIFICATE
+from earnshaw.store.folder import FORMAT as RUN
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
@@ -180,3 +185,35 @@ def test_a_bad_formula_fails_the_build_even_without_strictness(tmp_path):
     done = build(tmp_path, tmp_path / "out")
     assert done.returncode == 1
     assert "index.md:5: ERROR: unknown or stray" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_page_of_commands_has_the_help_of_every_one(site):
+    page = site["commands.html"].read_text()
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
+    for name, *_ in COMMANDS:
+        assert f'id="earnshaw-{name}"' in page
+    for group, command in (("runs", "export"), ("atlas", "build")):
+        assert f'id="earnshaw-{group}-{command}"' in page
+    printed = CliRunner().invoke(app, ["follow", "--help"], prog_name="earnshaw", env={"COLUMNS": "80"}).stdout
+    assert printed.split() == text[text.index("Usage: earnshaw follow") :].split()[: len(printed.split())]
+
+
+@pytest.mark.slow
+def test_every_page_says_the_version_and_code_can_be_copied(site):
+    page = site["start.html"].read_text()
+    assert f"earnshaw {earnshaw.__version__}" in page
+    assert "copybutton.js" in page
+    assert "[Unreleased]" in site["changelog.html"].read_text()
+
+
+def test_the_citation_is_of_this_version():
+    stated = re.search(r"^version: (\S+)$", (REPOSITORY / "CITATION.cff").read_text(), flags=re.MULTILINE)
+    assert stated is not None
+    assert stated[1] == earnshaw.__version__
+
+
+def test_the_stated_formats_are_those_of_the_code():
+    page = (DOCS / "stability.md").read_text()
+    assert f"`{RUN}`" in page
+    assert f"`{CERTIFICATE}`" in page

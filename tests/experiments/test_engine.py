@@ -141,7 +141,7 @@ def test_progress_never_falls_and_ends_at_one():
     assert shares[0] == 0
     assert shares == sorted(shares)
     assert shares[-1] == 1
-    assert {"half", "s1", "s2"} <= {what for _, what in told}
+    assert {"half", "s1: done", "s2: done"} <= {what for _, what in told}
 
 
 def test_a_number_of_workers_that_makes_no_sense_is_refused(tmp_path):

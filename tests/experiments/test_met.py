@@ -1,14 +1,23 @@
 """Families across folders: joined where they are one, counted together, and told apart where settings differ."""
 
+import json
 import math
+import re
 import shutil
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import earnshaw as es
+from earnshaw.cli.app import app
 from earnshaw.errors import InputError
 from earnshaw.experiments import load_sweep, prove_sweep
+from earnshaw.experiments.comparing import _compared
+from earnshaw.report import latex_table
+from earnshaw.report.latex import symbols
 from earnshaw.symmetry import Pattern
 
 PROBLEM = es.TwoLayer(np.eye(6))
@@ -79,3 +88,57 @@ def test_a_lost_certificate_is_said(folders, tmp_path):
     next((tmp_path / "one" / "certificates").glob("*-minimum.json")).unlink()
     with pytest.raises(InputError, match=r"minimum\.json"):
         es.families_met(tmp_path / "one")
+
+
+def test_two_sweeps_are_compared_and_their_families_matched(folders, tmp_path):
+    (same,) = es.compare(folders / "one", folders / "other")
+    assert (same.name, same.seeds, same.optimizers) == ("k6-n6", (0, 0), ("gd:0.1", "gd:0.1"))
+    assert (same.spurious.counts, same.spurious.decided) == ((2, 1), (3, 2))
+    pooled = 3 / 5
+    z = (2 / 3 - 1 / 2) / math.sqrt(pooled * (1 - pooled) * (1 / 3 + 1 / 2))
+    assert same.spurious.z == pytest.approx(z)
+    (family,) = same.families
+    assert (family.label, family.share.counts) == ("II (S_5)", (2, 1)), "one family, though the points are permuted"
+    assert family.share.percent == pytest.approx((200 / 3, 50))
+    es.sweep(PROBLEM, runs=1, start=np.eye(6)[None], batch=8, workers=1, out=tmp_path / "none")
+    (alone,) = es.compare(tmp_path / "none", folders / "one")
+    assert [found.share.counts for found in alone.families] == [(0, 2)]
+
+
+def test_sweeps_of_different_problems_are_not_compared(folders, tmp_path):
+    one, other = (
+        SimpleNamespace(name="k6-n6", runs=SimpleNamespace(problem=problem))
+        for problem in (PROBLEM, es.TwoLayer(2 * np.eye(6)))
+    )
+    with pytest.raises(InputError, match="different problems"):
+        _compared(one, other, "both folders")
+    es.sweep(es.TwoLayer(np.eye(2)), runs=1, start=np.eye(2)[None], batch=8, out=tmp_path / "b")
+    with pytest.raises(InputError, match="no setting in common"):
+        es.compare(folders / "one", tmp_path / "b")
+
+
+def test_a_sweep_as_a_table_for_a_paper(folders):
+    lines = latex_table(folders / "one").splitlines()
+    assert lines[0] == r"\begin{tabular}{rrrrrlrrrl}"
+    assert lines[4] == r"6 & 6 & 3 & 66.7\% & 9.4--99.2 & II ($S_{5}$) & 2 & 0.02508058 & 0.004700 & proved \\"
+    assert lines[-1] == r"\end{tabular}"
+    assert {line.count(" & ") for line in lines if " & " in line} == {9}
+    assert symbols("S_17 x S_2") == r"$S_{17} \times S_{2}$"
+
+
+def test_the_commands_print_both(folders, capsys):
+    runner = CliRunner()
+    compared = runner.invoke(app, ["runs", "compare", str(folders / "one"), str(folders / "other")]).stdout
+    assert re.search(r"k6-n6 +all spurious +2 +1 +66\.7% +50\.0% +\+0\.37", compared)
+    (line,) = runner.invoke(
+        app, ["runs", "compare", str(folders / "one"), str(folders / "other"), "--json"]
+    ).stdout.splitlines()
+    assert json.loads(line)["families"][0]["share"]["counts"] == [2, 1]
+    assert runner.invoke(app, ["runs", "export", str(folders / "one"), "--format", "latex"]).stdout == latex_table(
+        folders / "one"
+    )
+    listed = [
+        json.loads(line) for line in runner.invoke(app, ["runs", "list", str(folders), "--json"]).stdout.splitlines()
+    ]
+    assert {Path(row["folder"]).name: row["proved"] for row in listed} == {"one": 1, "two": None, "other": None}
+    assert all((row["networks"], row["optimizers"]) == (["two-layer/relu"], ["gd:0.1"]) for row in listed)

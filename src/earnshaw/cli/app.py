@@ -89,5 +89,5 @@ app.add_typer(
     name="runs",
     cls=Group,
     rich_help_panel=SHOW,
-    short_help="List, show, export, verify, merge what sweeps wrote.",
+    short_help="List, show, compare, export, merge what sweeps wrote.",
 )

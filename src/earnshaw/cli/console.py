@@ -186,23 +186,17 @@ def logged(file: Path | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bar(title: str, folder: Path | None = None) -> Iterator[Callable[[float, str], None]]:
-    """Show a bar on standard error, if that is a terminal; yield what moves it. Work into a folder is :func:`resumable`."""
-    from rich import progress
+    """Show on standard error how far work has come (:func:`earnshaw.experiments.progress.shown`); yield what moves it.
 
-    columns = (
-        *("[bold]{task.description}", progress.BarColumn(), progress.TaskProgressColumn()),
-        progress.TextColumn("{task.fields[what]}", markup=False),
-        *(progress.TimeElapsedColumn(), "left", progress.TimeRemainingColumn()),
-    )
-    with (
-        resumable(folder) if folder else contextlib.nullcontext(),
-        progress.Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar,
-    ):
-        task = bar.add_task(title, total=1.0, what="")
+    Work into a folder is :func:`resumable`.
+    """
+    from earnshaw.experiments.progress import shown
+
+    with resumable(folder) if folder else contextlib.nullcontext(), shown(title, err) as show:
 
         def move(share: float, what: str) -> None:
             if heard():
                 raise KeyboardInterrupt  # which somebody swallowed
-            bar.update(task, completed=share, what=what)
+            show(share, what)
 
         yield move

@@ -19,12 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from earnshaw.experiments import MetFamily, SweepResult
+    from earnshaw.store import RunFolder
 
 REPORT_EXAMPLES = (
     "earnshaw sweep -k 6..8 --prove --out runs/mine",
     "earnshaw report runs/mine        # then open runs/mine/report.html",
 )
-EXPORT_EXAMPLES = "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet"
+EXPORT_EXAMPLES = (
+    "earnshaw runs export runs/mine > runs.csv\nearnshaw runs export runs/mine --out runs.parquet\n"
+    "earnshaw runs export runs/mine --out table.tex"
+)
 MERGE_EXAMPLES = (
     "earnshaw sweep -k 6..8 --part 1/2 --out runs/mine\nearnshaw sweep -k 6..8 --part 2/2 --out runs/mine\n"
     "earnshaw runs merge runs/mine-part*of2 --out runs/mine"
@@ -33,12 +37,15 @@ FUNCTIONS_HELP = "Load a function of your own that the folders name, which runs 
 FAMILIES_EXAMPLES = "earnshaw runs families runs/mine\nearnshaw runs families runs/* --json"
 CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
 PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
-ENDINGS = (".csv", ".parquet")
-FORMAT_HELP = "Default: csv, or parquet when --out ends so. Parquet needs the extra earnshaw[parquet]."
-FILE_HELP = "Where to write (default, CSV only: standard output)."
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".tex": "latex"}
+FORMAT_HELP = (
+    "Default: what --out ends with, .csv, .parquet or .tex, or csv. Parquet needs the extra earnshaw[parquet]; latex is a table of "
+    "settings and families."
+)
+FILE_HELP = "Where to write (default, not for Parquet: standard output)."
 app = typer.Typer(
     no_args_is_help=True,
-    help="List, show, export, verify, repair and merge the folders that sweeps wrote.",
+    help="List, show, compare, export, verify, repair and merge the folders that sweeps wrote.",
     epilog="earnshaw runs list\nearnshaw runs show runs/mine\nearnshaw runs export runs/mine > runs.csv\n"
     "earnshaw runs verify runs/*",
 )
@@ -86,14 +93,47 @@ def list_runs(
                 note(f"{error}")
         if as_json:
             line = {"folder": str(folder), "kind": kind, "settings": len(names), "finished": done}
-            json_line(line | {"runs": runs[-1] if runs else None, "seed": seed})
-        shown = (_span(names), _span(runs), "-" if seed is None else str(seed), f"{done}/{len(names)}")
-        rows.append(map(Text, (str(folder), kind, *shown)))
+            json_line(line | {"runs": runs[-1] if runs else None, "seed": seed} | _about(run))
+        about = _about(run)
+        seeded = "-" if seed is None else str(seed)
+        what = (", ".join(about["networks"]) or "-", ", ".join(about["optimizers"]) or "-")
+        proved = "-" if about["proved"] is None else str(about["proved"])
+        rows.append(
+            map(Text, (str(folder), kind, *what, _span(names), _span(runs), seeded, f"{done}/{len(names)}", proved))
+        )
     if rows and not as_json:
-        titles = ("folder", "kind", "settings", "runs each", "seed", "finished")
+        titles = ("folder", "kind", "network", "optimiser", "settings", "runs each", "seed", "finished", "proved")
         show_table(titles, rows, pad_edge=False, header_style="bold")
     elif not as_json:
         say(f"no run folders in {root}")
+
+
+def _about(run: RunFolder) -> dict[str, Any]:
+    """Return what a folder is about: networks with their activations, optimisers, and how many minima or claims are proved.
+
+    Nothing of it is there that no finished setting says; proofs are counted as they are listed, and not checked.
+    """
+    about: dict[str, Any] = {"networks": [], "optimizers": [], "proved": None}
+    problem = run.common.get("problem")
+    if isinstance(problem, dict) and "objective" in problem:
+        about["networks"].append(problem["objective"])
+    for name in filter(run.begun, run.settings):
+        try:
+            record = run.record(name)
+            proofs = run.record(name, "-proofs") if run.proved(name) else None
+        except InputError:
+            continue  # which list says already
+        for key, entry in (("networks", "objective"), ("optimizers", "optimizer")):
+            if isinstance(said := record.get(entry), str) and said not in about[key]:
+                about[key].append(said)
+        if proofs is not None:
+            found = sum(row["verdict"] == "PROVED_MINIMUM" for row in proofs["families"])
+        elif isinstance(record.get("certificates"), dict):
+            found = len(record["certificates"])
+        else:
+            continue
+        about["proved"] = (about["proved"] or 0) + found
+    return about
 
 
 def _span(values: list[Any]) -> str:
@@ -195,6 +235,40 @@ def _show_met(found: list[MetFamily]) -> None:
     show_table([*sizes, *several, Column("name", no_wrap=True), *titles, "proved"], rows, header_style="bold")
 
 
+@app.command("compare", cls=Command, epilog="earnshaw runs compare runs/gd runs/adam")
+def compare_runs(
+    first: Annotated[Path, argument("FIRST", "The run folder of a sweep.")],
+    second: Annotated[Path, argument("SECOND", "Another one, of the same problems.")],
+    as_json: Annotated[bool, option("One JSON object per setting, and nothing else.", "--json")] = False,
+) -> None:
+    """Compare two sweeps, setting by setting: spurious runs, and every family of minima, matched by symmetry.
+
+    z is the two-sample statistic of both shares, of the decided runs: beyond 2 in absolute value in one of twenty comparisons
+    of equal chances. Settings that only one folder has are left out.
+    """
+    from earnshaw.experiments import compare
+
+    found = compare(first, second)
+    if as_json:
+        for one in found:
+            json_line(one.to_json())
+        return
+    rows = []
+    for one in found:
+        shares = [("all spurious", "", one.spurious)]
+        shares += [(family.label or "family", f"{family.objective:.8f}", family.share) for family in one.families]
+        for place, (what, loss, share) in enumerate(shares):
+            percents = ("-" if percent is None else f"{percent:.1f}%" for percent in share.percent)
+            z = "-" if share.z is None else f"{share.z:+.2f}"
+            runs = map(str, share.counts)
+            rows.append(("" if place else one.name, what, loss, *runs, *percents, z))
+    optimizers = {pair for one in found for pair in zip(("first", "second"), one.optimizers, strict=True)}
+    for which, folder in (("first", first), ("second", second)):
+        names = ", ".join(sorted(name for side, name in optimizers if side == which))
+        say(f"{which}: {folder} ({names})")
+    show_table(("setting", "minima", "F", "first", "second", "first %", "second %", "z"), rows, header_style="bold")
+
+
 @app.command("verify", cls=Command, epilog="earnshaw runs verify runs/mine\nearnshaw runs verify runs/* --json")
 def verify_runs(
     folders: Annotated[list[Path], argument("DIR", "Run folders.")],
@@ -251,16 +325,30 @@ def merge_runs(
 @app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)
 def export_run(
     folder: Annotated[Path, argument("DIR", "The run folder of a sweep or an arena.")],
-    form: Annotated[Literal["csv", "parquet"] | None, option(FORMAT_HELP, "--format")] = None,
+    form: Annotated[Literal["csv", "parquet", "latex"] | None, option(FORMAT_HELP, "--format")] = None,
     out_file: Annotated[Path | None, option(FILE_HELP, "--out", metavar="FILE")] = None,
 ) -> None:
-    """Write one row for each run: optimiser, sizes, run, outcome, family and its name, what is proved of that, and every number."""
+    """Write one row for each run: optimiser, sizes, run, outcome, family and its name, what is proved of that, and every number.
+
+    As LaTeX: a table of settings and families for a paper, with the package booktabs.
+    """
     from earnshaw.experiments import sweep_in
     from earnshaw.store import write_bytes
 
-    if out_file is not None and form is None and out_file.suffix not in ENDINGS:
-        raise InputError(f"--out {out_file} was given; end it with {' or '.join(ENDINGS)}, or say --format")
-    parquet = form == "parquet" or (form is None and out_file is not None and out_file.suffix == ".parquet")
+    if out_file is not None and form is None and out_file.suffix not in FORMATS:
+        raise InputError(f"--out {out_file} was given; end it with {' or '.join(FORMATS)}, or say --format")
+    wanted = form or ("csv" if out_file is None else FORMATS[out_file.suffix])
+    if wanted == "latex":
+        from earnshaw.report import latex_table
+
+        table = latex_table(folder)
+        if out_file is None:
+            sys.stdout.write(table)
+        else:
+            write_bytes(out_file, table.encode())
+            note(f"a table in {out_file}; it needs the package booktabs")
+        return
+    parquet = wanted == "parquet"
     if parquet:
         need("pyarrow.parquet", extra="parquet", purpose="--format parquet")
         if out_file is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
 from numbers import Integral
@@ -116,6 +118,20 @@ class Trace:
         return Trace(**{name: array[mine] for name, array in vars(self).items()})
 
 
+_watch = threading.local()
+
+
+@contextmanager
+def watched(closed: Callable[[Ledger], None]) -> Iterator[None]:
+    """Let a function hear of every ledger of this thread in which a lane was closed, while the context lasts."""
+    before = getattr(_watch, "closed", None)
+    _watch.closed = closed
+    try:
+        yield
+    finally:
+        _watch.closed = before
+
+
 class Ledger:
     """What is known of every lane of a batch, on the host: how far it has come, and once it is closed, how it ended.
 
@@ -145,6 +161,9 @@ class Ledger:
         """Enter how a lane, or several, ended: the polished point, the last iterate, and the fate."""
         self.points[lane], self.last_points[lane] = point, last
         self.value[lane], self.gradient_norm[lane], self.outcome[lane] = value, gradient_norm, outcome.code
+        closed = getattr(_watch, "closed", None)
+        if closed is not None:
+            closed(self)
 
     def restart(self, lane: int, max_halvings: int) -> bool:
         """Send a diverged lane back to its start with half the step; return False when that was done too often."""

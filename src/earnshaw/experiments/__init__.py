@@ -2,6 +2,7 @@
 
 from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_arena
 from earnshaw.experiments.atlas import Atlas, AtlasPoint, build_atlas, family_spectrum, load_atlas
+from earnshaw.experiments.comparing import Compared, MatchedFamily, Share, compare
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
@@ -31,4 +32,5 @@ __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]
 __all__ += ["DataSets", "DeepGrid", "DeepTraining", "Fit", "Fitting", "Measurement", "Motion"]
 __all__ += ["best_of_four", "dynamics", "fit", "measure", "train_grid"]
 __all__ += ["Growing", "Grown", "Ladder", "Rung", "grow"]
+__all__ += ["Compared", "MatchedFamily", "Share", "compare"]
 __all__ += ["Followed", "Following", "Station", "Trail", "follow"]

@@ -246,7 +246,7 @@ def dynamics(
     start: np.ndarray,
     integration: Integration | None = None,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
 ) -> Trajectory:
     """Follow the electrons from ``start`` (n, d) until all have reached a proton, or the last time.
 

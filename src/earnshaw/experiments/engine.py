@@ -26,11 +26,13 @@ from typing import Any, TypedDict
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
+from earnshaw.experiments.progress import asked
 from earnshaw.experiments.work import (
     RECORD,
     Context,
     Done,
     Finished,
+    Milestone,
     Piece,
     Progress,
     Span,
@@ -69,7 +71,7 @@ def run(
     work: Work,
     out: str | Path | None = None,
     workers: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
     *,
     part: str | Part | None = None,
     cluster: str | None = None,
@@ -81,6 +83,7 @@ def run(
     runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
     for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
 
+    ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
     scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
@@ -97,11 +100,12 @@ def run(
     if cluster is not None:
         workers = check_where(cluster) or workers
     if out is None:
-        return _Run(work, None, workers, progress, None, cluster, time_limit).run()
-    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder:
+        with asked(progress, work.kind) as heard:
+            return _Run(work, None, workers, heard, None, cluster, time_limit).run()
+    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, progress, chosen, cluster, time_limit).run()
+        return _Run(work, folder, workers, heard, chosen, cluster, time_limit).run()
 
 
 class _Run:
@@ -128,6 +132,7 @@ class _Run:
         self.opened: tuple[str, dict[str, Arrays]] = ("", {})  # the results of the last one of those
         self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
+        self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
         self.total = self.left = 0.0
         self.lock = threading.Lock()
 
@@ -207,7 +212,8 @@ class _Run:
                     ready, _ = wait([*futures, *closing], timeout=LOOK, return_when=FIRST_COMPLETED)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         if future in closing:
-                            self._close(closing.pop(future), future.result())
+                            self._close(name := closing.pop(future), future.result())
+                            self._report(Milestone(self.work.told(name, self.results[name].record)))
                             continue
                         piece = futures.pop(future)
                         self._take(piece, future.result())
@@ -230,8 +236,9 @@ class _Run:
             self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
         self.stored[piece] = timed.arrays if self.folder is None else None
         self.times.add(piece.setting, timed)
-        self.inside.pop(piece, None)
-        self.left -= piece.weight
+        with self.lock:
+            self.inside.pop(piece, None)
+            self.left -= piece.weight
         self.waiting[piece.setting] -= 1
         self._report(piece.setting)
 
@@ -286,6 +293,9 @@ class _Run:
             self.inside[piece] = share
             self._report(what)
 
+        def counted(counts: Mapping[str, int]) -> None:
+            self.counts[piece] = counts
+
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
                 return compute()
@@ -298,7 +308,7 @@ class _Run:
                 self.folder.put(*place, found, part)
             return found
 
-        return timed(self.work, piece, Context(self.stop.is_set, inside, keep))
+        return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
 
     def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
         """Compute several pieces together, and keep the promise of each as soon as it is done."""
@@ -314,6 +324,11 @@ class _Run:
     def _report(self, what: str) -> None:
         with self.lock:
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
+            if self.counts and not isinstance(what, Milestone):
+                ended = Counter[str]()
+                for counts in list(self.counts.values()):
+                    ended.update(counts)
+                what = ", ".join([what, *(f"{count} {name}" for name, count in ended.items())])
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
     def _held(self, piece: Piece) -> Arrays | None:

@@ -201,7 +201,7 @@ def fit(
     seed: int = 0,
     prove: bool = True,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
 ) -> Fit:
     """Fit the network (1/K) sum of phi(w_k.x) to inputs and labels in [0, 1], or classes 0 and 1.
 

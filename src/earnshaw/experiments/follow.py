@@ -323,7 +323,7 @@ def follow(
     steps: int = 5,
     copies: int = 64,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
 ) -> Followed:
     r"""Follow minima along the straight path :math:`(1 - t) V + t V'` from their own teacher V to another, V'.
 

@@ -331,7 +331,7 @@ def grow(
     neurons: int = 3,
     beam: int = 8,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
 ) -> Ladder:
     """Look for spurious minima with up to so many more neurons, and prove them.
 

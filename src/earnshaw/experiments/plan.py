@@ -27,6 +27,7 @@ from earnshaw.descent import (
 )
 from earnshaw.descent.pool import Pool, pool_size
 from earnshaw.errors import InputError
+from earnshaw.experiments.progress import reporting
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
@@ -208,6 +209,7 @@ class Plan(Work):
         for place, ledger in pool.run(context.cancelled):
             yield pieces[place], Runs.of_ledger(problems[place], places[place], ledger).arrays()
 
+    @reporting
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
         if self.by_name[piece.setting].kernel == "pool":
@@ -223,6 +225,12 @@ class Plan(Work):
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None
         return runs.arrays() | ({} if trace is None else {f"trace_{name}": getattr(trace, name) for name in TRACE})
+
+    def told(self, name: str, record: Mapping[str, Any]) -> str:
+        """Say how many runs of a setting ended how, and in how many families of minima."""
+        ended = ", ".join(f"{count} {outcome.lower()}" for outcome, count in record["outcomes"].items())
+        families = len(record["families"])
+        return f"{name}: {ended}" + (f"; {families} {'family' if families == 1 else 'families'}" if families else "")
 
     @on_host()
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:

@@ -210,7 +210,7 @@ def run_plan(
     plan: Plan,
     out: str | Path | None = None,
     workers: int | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
     **how: Unpack[How],
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
@@ -234,7 +234,7 @@ def sweep(
     workers: int | None = None,
     kernel: str | None = None,
     out: str | Path | None = None,
-    progress: Progress = quiet,
+    progress: Progress | bool = quiet,
     cluster: str | None = None,
     device: str | None = None,
     time_limit: float | None = None,
@@ -254,7 +254,8 @@ def sweep(
     batch, workers : how many runs are computed together, and by how many threads; ``workers`` never changes a result
     kernel : what takes the steps: ``native``, ``pool``, ``xla``, or what suits problem and device when not given
     out : a folder that keeps the results; the same call again goes on where it stopped, and with more runs extends it
-    progress : called with the share of the work done, and what was finished
+    progress : True shows a bar with what is being done, runs decided and spurious so far, and the time left; a function is called
+        with the share of the work done, and what is being done
     device : ``cpu`` or ``gpu``, if JAX has not begun on another; its choice when not given
     cluster : ``"local:4"``, or the address of a Dask scheduler: worker processes there, in place of threads
     time_limit : seconds after which :class:`~earnshaw.experiments.Interrupted` is raised; the folder keeps what is done

@@ -27,6 +27,12 @@ KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
 
 
+class Milestone(str):
+    """What was finished, where that is worth a line of its own: a whole setting."""
+
+    __slots__ = ()
+
+
 def quiet(share: float, what: str) -> None:
     """Report progress to nobody."""
 
@@ -49,6 +55,8 @@ class Context:
     progress: Progress = quiet  #: who hears of the progress
     #: ``keep(stage, compute)`` returns the arrays of a stage of the piece, from the folder if they are there already
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
+    #: who hears how many of its runs have ended so far, and how
+    counted: Callable[[Mapping[str, int]], None] = lambda counts: None
 
 
 @dataclass(frozen=True)
@@ -176,6 +184,10 @@ class Work:
         seals = {file: hashlib.sha256(content).hexdigest() for file, content in files.items() if file.endswith(".json")}
         record = unpack(self.result, pieces[0]).to_json()
         return Finished(record | ({"certificates": seals} if files else {}), {"": pieces[0]})
+
+    def told(self, name: str, record: Mapping[str, Any]) -> str:
+        """Say in a line that a setting is finished, from its record."""
+        return f"{name}: done"
 
     def results(self, name: str) -> tuple[str, ...]:
         """Return which result files a setting has: by part, as :meth:`finish` returns them."""

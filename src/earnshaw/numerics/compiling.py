@@ -24,6 +24,37 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _clock = threading.local()
 
 
+class _Busy:
+    """How many threads compile at this moment, or wait for one that does, and for how long at least one did."""
+
+    def __init__(self) -> None:
+        self.threads, self.before, self.since, self.lock = 0, 0.0, 0.0, threading.Lock()
+
+    def change(self, by: int) -> None:
+        with self.lock:
+            now = time.perf_counter()
+            if self.threads:
+                self.before += now - self.since
+            self.threads, self.since = self.threads + by, now
+
+    def seconds(self) -> float:
+        with self.lock:
+            return self.before + (time.perf_counter() - self.since if self.threads else 0.0)
+
+
+_busy = _Busy()
+
+
+def compiling_now() -> bool:
+    """Say whether some thread is compiling."""
+    return _busy.threads > 0
+
+
+def compiling_seconds() -> float:
+    """Return for how long some thread of this process has compiled so far."""
+    return _busy.seconds()
+
+
 def compilations() -> list[tuple[float, float]]:
     """Return when this thread was compiling, or waiting for another thread that did: beginnings and ends, by perf_counter."""
     if not hasattr(_clock, "spans"):
@@ -114,8 +145,12 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
         if key in seen:
             return jitted()(*arguments)
         begin = time.perf_counter()
-        with locks[key]:
-            result = jax.block_until_ready(jitted()(*arguments))
+        _busy.change(1)
+        try:
+            with locks[key]:
+                result = jax.block_until_ready(jitted()(*arguments))
+        finally:
+            _busy.change(-1)
         seen.add(key)
         compilations().append((begin, time.perf_counter()))
         return result

@@ -1,5 +1,6 @@
 """Report: self-contained pages from records and figures. Nothing is computed here."""
 
+from earnshaw.report.latex import latex_table
 from earnshaw.report.page import (
     Card,
     Cards,
@@ -15,6 +16,6 @@ from earnshaw.report.page import (
 )
 from earnshaw.report.sections import Reproduced, Story, computed_with, reproduction_section, sweep_page, sweep_story
 
-__all__ = ["Card", "Cards"]
+__all__ = ["Card", "Cards", "latex_table"]
 __all__ += ["Code", "Figure", "Folded", "Page", "Part", "Section", "Table", "Text", "write_page"]
 __all__ += ["Reproduced", "Story", "computed_with", "reproduction_section", "sweep_page", "sweep_story"]
