@@ -31,6 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -228,20 +229,23 @@ def point(family: str, k: int, numbers: list[arb]) -> Symmetric:
 
 
 def minimum(site: Symmetric, k: int) -> tuple[arb, arb, arb]:
-    """Bound the least eigenvalue, from below, and F, from both sides, at the minimum near a point; there must be one."""
-    least = arb(1)
+    """Bound the least eigenvalue, from below, and F, from both sides, at the minimum near a point; there must be one.
+
+    Let Hess F >= least at the point, eps >= |grad F|, near >= 2 eps/least, and L near < least, L the Hessian's rate of
+    change within near. Then least near - L near^2/2 > least near/2 >= eps: there is a critical point within near, where
+    Hess F >= mu = least - L near, and F there is at most F here and at least F here - eps^2/(2 mu).
+    """
+    bounds = []
     for name, block in [*site.blocks(), *(("extra dimensions", block) for block in site.extensions())]:
         guess = float(np.linalg.eigvalsh(floats(block))[0])
         require(
             guess > 0,
             f"k = {k}: the part {name} is not positive definite: its smallest eigenvalue is about {guess:.3g}",
         )
-        least = least.min(least_eigenvalue(block, guess * (1 - 2.0**-30)))
+        bounds.append(least_eigenvalue(block, guess * (1 - 2.0**-30)))
+    least, eps = reduce(arb.min, bounds), norm(site.gradient().entries()).upper()
     require(least > 0, f"k = {k}: the Hessian is not proved positive definite")
-    eps = norm(site.gradient().entries()).upper()
     near = (4 * eps / least).upper()
-    lip = site.lipschitz(near, arb(0))
-    require(eps - least * near + lip * near * near / 2 < 0, f"k = {k}: the point is too far from critical")
-    mu, value = least - lip * near, site.value()
-    require(mu > 0, f"k = {k}: the Hessian may vanish near the point")
+    mu, value = least - site.lipschitz(near, arb(0)) * near, site.value()
+    require(mu > 0, f"k = {k}: the point is too far from critical")
     return mu, value - eps * eps / (2 * mu), value
