@@ -186,7 +186,7 @@ def test_more_runs_and_sizes_extend_a_folder(earnshaw, tmp_path):
         (("sweep", "--grid", "paper", "-d", "30"), "-d 30 goes with -k only"),
         (("sweep", "-k", "3", "-n", "k-3..k"), "n must be at least 1"),
         (("sweep", "-k", "3", "-n", "k..2"), "it means nothing"),
-        (("sweep", "-k", "3", "-n", "2k"), "k-2..k"),
+        (("sweep", "-k", "3", "-n", "k2"), "k-2..k"),
         (("sweep", "-k", "3", "--optimizer", "adam:0.01", "--step", "0.1"), "put the step into the optimiser"),
         (("sweep", "-k", "3", "--optimizer", "nosuch"), "unknown optimiser 'nosuch'"),
         (("sweep", "-k", "3", "--optimizer", "momentum:0.1:2"), "0 <= FRACTION < 1"),

@@ -45,10 +45,12 @@ def test_figure_3_is_kept_and_compared(tmp_path, monkeypatch):
     assert shares == sorted(shares)
     assert heard[-1][0] == pytest.approx(1.0)
     names = {f"K3-d{d}-n{n}" for d, samples in logistic.FIGURE_3_QUICK.items() for n in samples}
-    assert {what for _, what in heard} == {"", *names}
+    assert {what.removesuffix(": done") for _, what in heard} == {"", *names}
     total = 4 * sum(d * sum(samples) for d, samples in logistic.FIGURE_3_QUICK.items())
     steps = {round((after - before) * total) for before, after in itertools.pairwise(shares)}
-    assert steps == {d * n for d, samples in logistic.FIGURE_3_QUICK.items() for n in samples}, "shares of the work"
+    assert steps - {0} == {d * n for d, samples in logistic.FIGURE_3_QUICK.items() for n in samples}, (
+        "shares of the work"
+    )
     count = len(calls)
     logistic.figure3(how)
     assert len(calls) == count, "finished settings are not computed again"

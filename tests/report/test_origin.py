@@ -61,7 +61,7 @@ def test_the_command_of_a_sweep_has_the_plan_of_the_sweep(name, tmp_path, monkey
     np.save("POINTS.npy", np.ones((7, 2, 2)))
     caught = []
 
-    def catch(plan, out, *_):
+    def catch(plan, out, *_, **__):
         caught.append((plan, out))
         raise es.InputError("enough")
 

@@ -91,10 +91,10 @@ def list_runs(
                 done += run.record(name)["runs"] == run.settings[name]["runs"]
             except InputError as error:
                 note(f"{error}")
+        about = _about(run)
         if as_json:
             line = {"folder": str(folder), "kind": kind, "settings": len(names), "finished": done}
-            json_line(line | {"runs": runs[-1] if runs else None, "seed": seed} | _about(run))
-        about = _about(run)
+            json_line(line | {"runs": runs[-1] if runs else None, "seed": seed} | about)
         seeded = "-" if seed is None else str(seed)
         what = (", ".join(about["networks"]) or "-", ", ".join(about["optimizers"]) or "-")
         proved = "-" if about["proved"] is None else str(about["proved"])
@@ -120,9 +120,13 @@ def _about(run: RunFolder) -> dict[str, Any]:
     for name in filter(run.begun, run.settings):
         try:
             record = run.record(name)
-            proofs = run.record(name, "-proofs") if run.proved(name) else None
         except InputError:
             continue  # which list says already
+        try:
+            proofs = run.record(name, "-proofs") if run.proved(name) else None
+        except InputError as error:
+            note(f"{error}")
+            continue
         for key, entry in (("networks", "objective"), ("optimizers", "optimizer")):
             if isinstance(said := record.get(entry), str) and said not in about[key]:
                 about[key].append(said)

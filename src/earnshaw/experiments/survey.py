@@ -212,14 +212,15 @@ def atlas_map(
 ) -> AtlasMap:
     """Say for each (k, n) whether a spurious minimum is proved, found in floating point alone, or not found.
 
+    Named families are tried (:func:`earnshaw.problems.named.families_of`), so that *not found* says nothing about others.
+
     Parameters
     ----------
     places : pairs (k, n), n >= k; the teacher is the k coordinate vectors.
     out : a folder that keeps every cell as it is finished, and its certificate; the same call goes on from there, and a
         call with other places adds to it.
     workers : how many processes look and prove, one for each core unless told otherwise; the results do not depend on it.
-
-    Named families are tried (:func:`earnshaw.problems.named.families_of`), so that *not found* says nothing about others.
+    progress : called with the share of the work done, and what was finished
     """
     wanted = tuple(Place(k, n) for k, n in sorted(set(places)))
     if not 1 <= len(wanted) <= MAX_CELLS:
