@@ -166,7 +166,8 @@ def _enclosed(name, center, target, bits) -> Case:
             bounds = [(point.lipschitz(arb(r), arb(delta)), y) for (r, delta), y in steepest.items()]
             low = point.shortest()
             return (
-                all(holds(x, y) and x.rad() <= most for x, y, most in pairs)
+                str(point.hessian()) == str(hessian)  # also when it is asked for again
+                and all(holds(x, y) and x.rad() <= most for x, y, most in pairs)
                 and all(x.is_exact() and above(x, y, bits) for x, y in bounds)
                 and low.is_exact()
                 and 0 <= exactly(truth.shortest) - fraction(low) <= Fraction(2) ** (10 - bits) * exactly(truth.shortest)

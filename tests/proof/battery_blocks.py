@@ -264,6 +264,9 @@ def _ball(checker) -> bool:
         ]
         if not module._column([arb(0, 1)])[0, 0].rad() >= 1:
             return False
+        lengths = [length.lower() for length in wide.length[: wide.students]]
+        if not (wide.shortest().is_exact() and all(wide.shortest() <= length for length in lengths)):
+            return False
         if not all(wide._total(*pair).rad() >= 2.0**-20 for pair in meets):
             return False
         for corner in range(4):
