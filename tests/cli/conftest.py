@@ -1,5 +1,6 @@
 """What the tests of several commands share: a folder of one's own, and a command run in it."""
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -17,3 +18,12 @@ def earnshaw(tmp_path, monkeypatch):
         return result.exit_code, result.stdout, result.stderr
 
     return run
+
+
+@pytest.fixture
+def tiny(earnshaw, monkeypatch):
+    """The smallest teacher, and its minimum, in the folder where commands run."""
+    monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
+    teacher = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
+    np.savez("tiny.npz", weights=[[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]], teacher=teacher)
+    np.save("tiny.npy", teacher)

@@ -5,18 +5,12 @@ import json
 import numpy as np
 import pytest
 
-TEACHER = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
-STUDENT = [[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]]
-
 
 @pytest.fixture(autouse=True)
-def files(earnshaw, monkeypatch):
-    """The smallest teacher's minimum, and other teachers, in the folder where commands run."""
-    monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
-    np.savez("tiny.npz", weights=STUDENT, teacher=TEACHER)
+def files(tiny):
+    """Other teachers beside the smallest one's files."""
     np.save("shorter.npy", [[1.0, 0.0], [0.0, 0.2], [0.0, -1.0]])
     np.save("two.npy", np.eye(2))
-    np.save("tiny.npy", TEACHER)
 
 
 def test_a_minimum_is_followed_to_its_fold(earnshaw, tmp_path):

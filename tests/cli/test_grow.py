@@ -2,19 +2,9 @@
 
 import json
 
-import numpy as np
 import pytest
 
-TEACHER = [[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]
-STUDENT = [[0.6334, 1.1758], [-0.3222, 0.0], [0.6334, -1.1758]]
-
-
-@pytest.fixture(autouse=True)
-def files(earnshaw, monkeypatch):
-    """The smallest teacher, and its minimum, in the folder where commands run."""
-    monkeypatch.setattr("earnshaw.numerics.remember_programs", lambda: None)
-    np.savez("tiny.npz", weights=STUDENT, teacher=TEACHER)
-    np.save("tiny.npy", TEACHER)
+pytestmark = pytest.mark.usefixtures("tiny")
 
 
 def test_a_ladder_of_the_smallest_teacher_from_a_file_and_from_a_certificate(earnshaw, tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Charges, Data, TwoLayer
 from earnshaw.symmetry import Alignment, align, automorphisms, canonical
-from earnshaw.symmetry.permutations import align_all, canonical_alignment
+from earnshaw.symmetry.permutations import canonical_alignment
 
 TOLERANCE = 1e-6
 
@@ -272,20 +272,3 @@ def test_large_points_with_much_symmetry_take_no_time():
     np.testing.assert_allclose(canonical(problem.symmetry, moved), canonical(problem.symmetry, weights), atol=1e-7)
     weights[0, 1] += 1e-3
     assert align(problem.symmetry, moved, weights, TOLERANCE) is None
-
-
-def test_many_points_are_aligned_together_as_one_by_one():
-    """Moved copies with and without symmetry of their own, and among them points that only look like copies."""
-    rng, symmetry = np.random.default_rng(5), TwoLayer(np.eye(6)).symmetry
-    for target in (0.1 + np.eye(6), np.kron(np.eye(2), np.ones((3, 3))), rng.normal(size=(6, 6))):
-        points = np.array([target[rng.permutation(6)][:, rng.permutation(6)] for _ in range(20)])
-        points += 1e-9 * rng.normal(size=points.shape)
-        points[7] = rng.permutation(target.ravel()).reshape(6, 6)
-        for some in (points[:7], points, points[:0]):
-            found = align_all(symmetry, some, target, 1e-6)
-            alone = [align(symmetry, point, target, 1e-6) for point in some]
-            assert [move is None for move in found] == [move is None for move in alone]
-            for move, point in zip(found, some, strict=True):
-                assert move is None or np.linalg.norm(move.move(point) - target) < 1e-6
-    assert found == []
-    assert align_all(symmetry, points, target, 1e-6)[7] is None

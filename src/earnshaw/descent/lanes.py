@@ -239,9 +239,10 @@ def descend(
 ) -> tuple[Ledger, Trace | None, dict[str, np.ndarray]]:
     """Run a student from every start ``(lanes, *shape)`` and say what became of each run; see :func:`run_lanes`.
 
-    The ``kernel`` that takes the steps is ``xla`` or, where it covers the problem, ``native``. Also returned is what the landscape has of each lane alone, such as its teacher. An optimiser with a constant step may
-    tremble about a minimum for ever. A run that is undecided at its step limit, but finite, is therefore finished by plain
-    gradient descent from where it stands, and gets the fate of that.
+    The ``kernel`` that takes the steps is ``xla`` or, where it covers the problem, ``native``. Also returned is what the
+    landscape has of each lane alone, such as its teacher. An optimiser with a constant step may tremble about a minimum for
+    ever. A run that is undecided at its step limit, but finite, is therefore finished by plain gradient descent from where
+    it stands, and gets the fate of that.
     """
     energy = lane_landscape(problem, seed, lanes)
     own = energy.own_data()

@@ -19,14 +19,14 @@ import numpy as np
 from earnshaw.descent.base import Descent, along
 from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Look
-from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake
+from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake, papers_own
 from earnshaw.descent.newton.polish import Polished, polish
 from earnshaw.descent.outcomes import Ledger, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import compiled
-from earnshaw.problems import Problem, TwoLayer
+from earnshaw.problems import Problem
 
 MULTIPLE = 4  # sizes of arrays
 SLOTS = (128, 1024, 8192)  # sizes of the pool, and of what goes to it or to Newton's method; each is a program
@@ -36,16 +36,8 @@ PATIENCE = 100  # looks in one call, some tenths of a second: another pool waits
 
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
     """Return, in words, why runs of this cannot share a pool; None where they can."""
-    covered = (
-        isinstance(problem, TwoLayer)
-        and problem.activation.kind == "relu"
-        and not problem.trainable_output
-        and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
-        and descent.step_length is not None
-        and descent.leaves_padding_alone
-        and not stopping.trace
-        and stopping.max_steps % descent.check_every == 0
-    )
+    whole = descent.leaves_padding_alone and stopping.max_steps % descent.check_every == 0
+    covered = papers_own(problem, descent, stopping) and whole
     return None if covered else "it is for ReLU, a teacher of coordinate vectors and gradient descent without a trace"
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem, Symmetry
 from earnshaw.showing import Shown
-from earnshaw.symmetry.permutations import Alignment, align_all, canonical_alignment
+from earnshaw.symmetry.permutations import Alignment, align, canonical_alignment
 
 Array = NDArray[np.float64]
 
@@ -122,9 +122,9 @@ def families(
         if symmetry is not None:
             home = canonical_alignment(symmetry, weights)
             others = others[np.abs(entries[others] - entries[first]).max(axis=1, initial=0.0) <= tolerance]
-            moves = align_all(symmetry, points[others], weights, tolerance)
-            others = others[[move is not None for move in moves]]
-            alignments = (home, *(move.then(home) for move in moves if move is not None))
+            moves = {index: align(symmetry, points[index], weights, tolerance) for index in others}
+            others = np.array([index for index in others if moves[index] is not None], dtype=np.int64)
+            alignments = (home, *(move.then(home) for move in moves.values() if move is not None))
             weights = home.move(weights)
         members = np.append(first, others)
         record = {"count": len(members), "objective": float(values[first]), "name": describe(points[first])}

@@ -68,10 +68,6 @@ class Graphs(NamedTuple):
         np.put_along_axis(colours, members, np.broadcast_to(fresh, members.shape), axis=1)
         return self._replace(**{side: colours})
 
-    def onto_last(self, graph: int) -> tuple[Order, Order]:
-        """Return the (row, column) permutation that puts a graph's vertices in the order of the last one's colours."""
-        return _bijection(self.rows[graph], self.rows[-1]), _bijection(self.columns[graph], self.columns[-1])
-
     def isomorphisms(self, whole_cells: bool) -> Iterator[tuple[Order, Order]]:
         """Yield candidate (row, column) permutations of the first of two refined graphs onto the second.
 
@@ -80,7 +76,7 @@ class Graphs(NamedTuple):
         """
         cell = self.cell()
         if cell is None:
-            yield self.onto_last(0)
+            yield _bijection(self.rows), _bijection(self.columns)
             return
         side, members = cell
         choices = [members] if whole_cells else [np.array([[one], members[1, :1]]) for one in members[0]]
@@ -132,8 +128,8 @@ def _rename(colours: Colours) -> Colours:
     return np.unique(colours, return_inverse=True)[1].reshape(colours.shape).astype(np.uint64)
 
 
-def _bijection(colours: Colours, wanted: Colours) -> Order:
-    """Return the permutation that puts vertices of these colours, each its own, in the order of the wanted ones."""
-    order = np.empty(len(colours), dtype=np.int64)
-    order[np.argsort(wanted)] = np.argsort(colours)
+def _bijection(colours: Colours) -> Order:
+    """Return the permutation of the first graph's vertices that puts them in the order of the second's colours."""
+    order = np.empty(colours.shape[1], dtype=np.int64)
+    order[np.argsort(colours[1])] = np.argsort(colours[0])
     return order

@@ -79,24 +79,6 @@ def _sorted(symmetry: Symmetry, points: Array, tolerance: float) -> Alignment | 
     return found if near and same and _keeps(symmetry, found.columns[:dimension]) else None
 
 
-def align_all(symmetry: Symmetry, points: Array, target: Array, tolerance: float) -> list[Alignment | None]:
-    """Return :func:`align` of each of many points (count, n, d + extra): any of the symmetries that it might return.
-
-    Most points of a family need no search, once cells are matched whole: those are coloured together. The others are
-    aligned one by one.
-    """
-    found: list[Alignment | None] = [None] * len(points)
-    graphs = graph_of(symmetry, np.concatenate([points, target[None]]), tolerance).refined() if len(points) else None
-    while graphs is not None and (cell := graphs.cell()) is not None:
-        graphs = graphs.marked(*cell).refined()
-    if graphs is not None:
-        found = [
-            _kept(symmetry, *graphs.onto_last(index), point, target, tolerance) for index, point in enumerate(points)
-        ]
-    pairs = zip(points, found, strict=True)
-    return [align(symmetry, point, target, tolerance) if move is None else move for point, move in pairs]
-
-
 def canonical(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Array:
     """Return the representative of the point's class: equal points up to symmetry give equal results to tolerance."""
     return canonical_alignment(symmetry, point, tolerance).move(point)
@@ -225,23 +207,16 @@ def graph_of(symmetry: Symmetry, points: Array, tolerance: float) -> Graphs:
 
 def _verified(symmetry: Symmetry, graphs: Graphs, point: Array, target: Array, tolerance: float) -> Alignment | None:
     """Return the first isomorphism of two graphs that takes point and anchors to within tolerance of target and anchors."""
-    refined = graphs.refined()
+    refined, n, anchors = graphs.refined(), len(symmetry.rows), symmetry.anchors
     if refined is None:
         return None
     for whole_cells in (True, False):
         for rows, columns in islice(refined.isomorphisms(whole_cells), TOLERANCES.leaves):
-            if (found := _kept(symmetry, rows, columns, point, target, tolerance)) is not None:
+            found = _alignment(symmetry, rows, columns)
+            kept = anchors[rows[n:] - n][:, columns] - anchors
+            if max(np.linalg.norm(found.move(point) - target), np.linalg.norm(kept)) <= tolerance:
                 return found
     return None
-
-
-def _kept(
-    symmetry: Symmetry, rows: Order, columns: Order, point: Array, target: Array, tolerance: float
-) -> Alignment | None:
-    """Return a candidate if it takes point and anchors to within tolerance of target and anchors."""
-    found, n, anchors = _alignment(symmetry, rows, columns), len(symmetry.rows), symmetry.anchors
-    moved = anchors[rows[n:] - n][:, columns] - anchors
-    return found if max(np.linalg.norm(found.move(point) - target), np.linalg.norm(moved)) <= tolerance else None
 
 
 def _alignment(symmetry: Symmetry, rows: Order, columns: Order) -> Alignment:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import jax
 import jax.numpy as jnp
@@ -56,6 +56,19 @@ class Wake(NamedTuple):
         closed = (rows.value < self.low) | (rows.shortest < self.dead)
         tested = (rows.steepest <= self.slow) & ((steps >= due) | (steps % TOLERANCES.creep_steps == 0))
         return lost | closed | tested | (rows.steepest <= self.still) | (steps >= max_steps)
+
+
+def papers_own(problem: Problem, descent: Descent, stopping: Stopping) -> TypeGuard[TwoLayer]:
+    """Whether a :class:`Wake` tells all, and a kernel of its own pays: ReLU, a teacher of coordinate vectors, fixed output
+    weights, plain gradient descent, no trace."""
+    return (
+        isinstance(problem, TwoLayer)
+        and problem.activation.kind == "relu"
+        and not problem.trainable_output
+        and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
+        and descent.step_length is not None
+        and not stopping.trace
+    )
 
 
 def _shortest(landscape: Landscape, points: jax.Array) -> jax.Array:

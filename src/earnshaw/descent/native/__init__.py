@@ -25,12 +25,12 @@ import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Look
-from earnshaw.descent.judges.newton import NewtonJudge, Stationarity
+from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, papers_own
 from earnshaw.descent.outcomes import Ledger, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import Problem, TwoLayer
+from earnshaw.problems import Problem
 
 FOLDER = Path(__file__).parent
 SOURCES = ("kernel.c", "lanes.h")
@@ -98,15 +98,7 @@ def instruction_sets() -> list[str]:
 
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
     """Return, in words, why the kernel cannot compute this here; None where it can."""
-    covered = (
-        isinstance(problem, TwoLayer)
-        and problem.activation.kind == "relu"
-        and not problem.trainable_output
-        and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
-        and all((charges == 1).all() for charges in problem.charges)
-        and descent.step_length is not None
-        and not stopping.trace
-    )
+    covered = papers_own(problem, descent, stopping) and all((charges == 1).all() for charges in problem.charges)
     if not covered:
         return "it is for ReLU, a teacher of coordinate vectors, output weights 1 and gradient descent without a trace"
     return missing() if jax.default_backend() == "cpu" else "it computes on a CPU, and JAX has another device"
