@@ -152,6 +152,7 @@ class Pool:
         self.probes = np.zeros((len(several), size, size))
         for probe, crew in zip(self.probes, self.crews, strict=True):
             probe[crew.inner[1:]] = crew.judge.probe
+        self.patience = min(NEWTON, len(self.owner) // 8)  # lanes that wait for Newton's method
         self.known: Polished | None = None  # what Newton's method made of some lanes, and in which row
         self.row = np.full(len(self.owner), -1)
         self.queue = np.arange(len(self.owner))
@@ -170,9 +171,10 @@ class Pool:
                 raise InterruptedError("the descent was cancelled")
             enough = np.int64(max(1, occupied // (8 if self.queue.size else 4)))
             self.flow, rows = _drift(self.descent, self.max_steps, self.landscape, self.flow, enough)
-            stirring = np.flatnonzero((self.slots >= 0) & ~np.asarray(self.flow.going))
+            going = np.asarray(self.flow.going)
+            stirring = np.flatnonzero((self.slots >= 0) & ~going)
             if stirring.size:
-                yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]))
+                yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]), bool(going.any()))
 
     def _fresh(self, lanes: np.ndarray) -> Flow:
         """Return lanes at their start, or at the start of another attempt."""
@@ -205,12 +207,24 @@ class Pool:
             self.slots = _filled(self.slots[full], room, -1)
             self.flow = self.flow._replace(going=self.flow.going & (self.slots >= 0))
 
-    def _decide(self, slots: np.ndarray, report: Stationarity) -> Iterator[tuple[int, Ledger]]:
-        """Let the judges look at the lanes in these slots; those that are not decided go on."""
+    def _decide(self, slots: np.ndarray, report: Stationarity, others: bool) -> Iterator[tuple[int, Ledger]]:
+        """Let the judges look at the lanes in these slots; those that are not decided go on.
+
+        As long as ``others`` are on their way, lanes for which Newton's method must be asked wait until they fill a block: it
+        takes as long for one.
+        """
         room, lanes = _room(slots.size), self.slots[slots]
         held = _take((self.flow.state, self.flow.steps, self.flow.next_test), _filled(slots, room, slots[0]))
         state, steps, next_test = jax.tree.map(lambda leaf: np.asarray(leaf)[: slots.size].copy(), held)
-        self._ask(lanes, state.point, report, steps, next_test)
+        asked = self._asks(lanes, state.point, report, steps, next_test)
+        if others and np.count_nonzero(asked) < self.patience:
+            now = np.flatnonzero(~asked)
+            slots, lanes, steps, next_test = slots[now], lanes[now], steps[now], next_test[now]
+            state, report = jax.tree.map(lambda leaf: leaf[now], state), Stationarity(*(row[now] for row in report))
+        else:
+            self._ask(lanes[asked], state.point[asked])
+        if not slots.size:
+            return
         over, again = np.zeros((2, slots.size), dtype=bool)
         for owner in np.unique(self.owner[lanes]):
             crew, mine = self.crews[owner], np.flatnonzero(self.owner[lanes] == owner)
@@ -229,30 +243,38 @@ class Pool:
         self.row[lanes] = -1
         self.queue = np.concatenate([lanes[again], self.queue])
         self.slots[slots[over | again]] = -1
+        room = _room(slots.size)
         news = _filled(~(over | again), room, False), _filled(next_test, room, 0)
         old = self.flow.going, self.flow.next_test
         going, due = _put(old, _filled(slots, room, len(self.slots)), news)
         self.flow = self.flow._replace(going=going, next_test=due)
 
-    def _ask(
+    def _asks(
         self, lanes: np.ndarray, points: np.ndarray, report: Stationarity, steps: np.ndarray, next_test: np.ndarray
-    ) -> None:
-        """Follow Newton's method from all lanes for which a judge will ask for it, in blocks that are full."""
+    ) -> np.ndarray:
+        """Return for which lanes a judge will ask for Newton's method, as a mask."""
         owners = self.owner[lanes]
         wake = Wake(*self.wake[owners].T)
         tested = (report.steepest <= wake.slow) & (steps >= next_test) | (report.steepest <= wake.still)
         going = (report.value >= self.low[owners]) & (report.steepest <= wake.steep)
-        asked = np.flatnonzero(going & (tested | (steps >= self.max_steps)))
-        results = []
-        for begin in range(0, asked.size, NEWTON):
-            some = asked[begin : begin + NEWTON]
+        asked = going & (tested | (steps >= self.max_steps))
+        for slot in np.flatnonzero(asked):
+            crew = self.crews[owners[slot]]
+            asked[slot] = not crew.judge.has_arrived(int(self.lane[lanes[slot]]), points[slot][crew.inner[1:]])
+        return asked
+
+    def _ask(self, lanes: np.ndarray, points: np.ndarray) -> None:
+        """Follow Newton's method from these lanes, in blocks that are full."""
+        owners, results = self.owner[lanes], []
+        for begin in range(0, lanes.size, NEWTON):
+            some = np.arange(begin, min(begin + NEWTON, lanes.size))
             around = _filled(some, _room(some.size), some[0])
             landscape = replace(self.landscape, charges=jnp.asarray(self.charges[owners[around]]))
             found = polish(landscape, jnp.asarray(points[around]), jnp.asarray(self.probes[owners[around]]))
             results.append(jax.tree.map(lambda leaf, count=some.size: np.asarray(leaf)[:count], found))
         if results:
             self.known = jax.tree.map(lambda *rows: np.concatenate(rows), *results)
-            self.row[lanes[asked]] = np.arange(asked.size)
+            self.row[lanes] = np.arange(lanes.size)
 
     def _known(self, lanes: np.ndarray) -> Polished | None:
         """Return what Newton's method made of these lanes; None where it was not asked."""

@@ -10,6 +10,7 @@ import logging
 import math
 import platform
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -49,6 +50,7 @@ from earnshaw.threads import cores, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
 LOOK = 1.0  # seconds between two looks whether to stop
+TURN = 2e-4  # seconds that a thread may keep Python while another waits
 
 
 class How(TypedDict, total=False):
@@ -198,6 +200,7 @@ class _Run:
         finishers = ThreadPoolExecutor(self.workers)
         with (
             one_blas_thread(),
+            _brisk(),
             _heard(self.stop),
             _limited(self.stop, self.time_limit),
             finishers,
@@ -231,10 +234,15 @@ class _Run:
                     raise Interrupted(self._standing()) from error
                 raise
 
-    def _take(self, piece: Piece, timed: Timed) -> None:
+    def _store(self, piece: Piece, arrays: Arrays) -> None:
+        """Keep a piece that is computed: by its worker, or here where that is elsewhere or has better things to do."""
         if self.folder is not None:
-            self.folder.put(piece.setting, piece.low, piece.high, timed.arrays)
-        self.stored[piece] = timed.arrays if self.folder is None else None
+            self.folder.put(piece.setting, piece.low, piece.high, arrays)
+        self.stored[piece] = arrays if self.folder is None else None
+
+    def _take(self, piece: Piece, timed: Timed) -> None:
+        if piece not in self.stored:
+            self._store(piece, timed.arrays)
         self.times.add(piece.setting, timed)
         with self.lock:
             self.inside.pop(piece, None)
@@ -308,7 +316,9 @@ class _Run:
                 self.folder.put(*place, found, part)
             return found
 
-        return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
+        result = timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
+        self._store(piece, result.arrays)
+        return result
 
     def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
         """Compute several pieces together, and keep the promise of each as soon as it is done."""
@@ -383,6 +393,17 @@ class _Run:
             path = self.folder.path / file
             if not path.is_file() or path.read_bytes() != content:
                 write_bytes(path, content)
+
+
+@contextmanager
+def _brisk() -> Iterator[None]:
+    """Let threads take turns more often: one that only asks XLA for the next number must not wait 5 ms for Python each time."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(TURN)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from earnshaw.symmetry import families as group
 from earnshaw.symmetry.assignment import describe
 from earnshaw.threads import one_blas_thread
 
-PADDED = 4  # sizes of Hessians are rounded up to multiples of this
+PADDED = 4  # sizes of Hessians are rounded up to one multiple of this
 MINIMA = (Outcome.SPURIOUS, Outcome.CONVERGED)  # the ends that are grouped into families
 
 
@@ -111,18 +111,16 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
 def _smallest(runs: Runs, seed: int, family: Family) -> float:
     """Return the Hessian's smallest eigenvalue (in one dimension more, for two layers), without the flat directions that every point has.
 
-    The Hessian is that of padded sizes, of which the padding is cut off: neighbouring sizes share its program.
+    The Hessian is that of padded sizes, of which the padding is cut off: many sizes share its program.
     """
     first = runs.of(family.members[:1])
     energy = lane_landscape(runs.problem, seed, first.run, first.extra).take(0)
-    wide, points = energy.padded(family.weights[None], PADDED)
+    wide, points = energy.padded(family.weights[None], PADDED, max(energy.shape))
     inside = np.zeros(wide.shape, dtype=bool)
     inside[tuple(slice(size) for size in energy.shape)] = True
-    blocks = [np.asarray(wide.hessian(jnp.asarray(points)[0]))[inside.ravel()][:, inside.ravel()]]
+    blocks = [np.asarray(wide.hessian(points[0]))[inside.ravel()][:, inside.ravel()]]
     if isinstance(wide, TwoLayerLandscape):
-        blocks.append(
-            np.asarray(wide.extra_dimension(jnp.asarray(points)[0]))[: len(family.weights), : len(family.weights)]
-        )
+        blocks.append(np.asarray(wide.extra_dimension(points[0]))[: len(family.weights), : len(family.weights)])
     spectrum = np.concatenate([np.linalg.eigvalsh(block) for block in blocks])
     return float(spectrum[np.argsort(np.abs(spectrum), kind="stable")[energy.gauge :]].min())
 

@@ -135,12 +135,21 @@ class Landscape:
         """Return a Lipschitz constant of the Hessian on the ball of this radius about the point; NaN when none is known."""
         return jnp.full(point.shape[: point.ndim - len(self.shape)], jnp.nan)
 
-    def padded(
-        self, points: jax.Array | np.ndarray, multiple: int, least: int = 0
-    ) -> tuple[Self, jax.Array | np.ndarray]:
-        """Return a landscape of larger arrays with the same values, and these points in it at the same leading places.
+    def widened(self, multiple: int, least: int = 0) -> Self:
+        """Return a landscape of larger arrays with the same values at points that :meth:`room` puts there.
 
         Sizes are rounded up to a multiple, and to ``least``, so that one program serves those that differ little. What is added has gradient
         and curvature 0, or the curvature of a further dimension.
         """
-        return self, points
+        return self
+
+    def room(self, points: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+        """Return points (lanes, ...) of the landscape that was widened to this one, at the same leading places of its arrays."""
+        return points
+
+    def padded(
+        self, points: jax.Array | np.ndarray, multiple: int, least: int = 0
+    ) -> tuple[Self, jax.Array | np.ndarray]:
+        """Return the landscape :meth:`widened`, and these points in it."""
+        wide = self.widened(multiple, least)
+        return wide, wide.room(points)

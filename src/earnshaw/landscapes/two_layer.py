@@ -78,35 +78,39 @@ class TwoLayerLandscape(PairEnergy):
         weights, _ = self.split(jnp.asarray(point))
         return self.potential.warn(np.linalg.norm(np.asarray(weights), axis=-1))
 
-    def padded(
-        self, points: jax.Array | np.ndarray, multiple: int, least: int = 0
-    ) -> tuple[TwoLayerLandscape, jax.Array | np.ndarray]:
-        """Return a landscape with n, k and d at least ``least`` and rounded up to multiples, and these points (lanes, n, d) in it.
+    def widened(self, multiple: int, least: int = 0) -> TwoLayerLandscape:
+        """Return a landscape with n, k and d at least ``least`` and rounded up to multiples.
 
         A padded neuron has charge 0, so that nobody notices it; a padded dimension adds the eigenvalues of
         :meth:`extra_dimension`, which lie between those that are there. Only ReLU with fixed output weights is padded.
         """
         if self.activation.kind != "relu" or self.trainable_output:
-            return self, points
+            return self
         (n, d), k = self.shape, self.teacher.shape[0]
         students, teachers, dimension = (-(-max(size, least) // multiple) * multiple for size in (n, k, d))
         if (students, teachers, dimension) == (n, k, d):
-            return self, points
+            return self
         teacher, charges, known = np.eye(teachers, dimension), np.zeros(students + teachers), np.asarray(self.charges)
         teacher[dimension:, 0] = 1.0  # any unit vector, where there is no further coordinate
         teacher[:k] = 0.0
         teacher[:k, :d] = self.teacher
         charges[:n], charges[students : students + k] = known[:n], known[n:]
-        points, room = np.asarray(points), np.zeros((len(points), students, dimension))
-        room[:, :n, :d] = points
-        room[:, n:, 0] = np.linalg.norm(points, axis=-1).max(axis=-1, keepdims=True)
-        wide = dataclasses.replace(
+        return dataclasses.replace(
             self,
             teacher=jnp.asarray(teacher),
             charges=jnp.asarray(charges),
             coordinates=self.coordinates and teachers <= dimension,
         )
-        return wide, jnp.asarray(room)
+
+    def room(self, points: jax.Array | np.ndarray) -> jax.Array | np.ndarray:
+        """Return points (lanes, n, d) in arrays of this shape; a padded neuron, of charge 0, is as long as the longest."""
+        _, n, d = points.shape
+        if (n, d) == self.shape:
+            return points
+        points, room = np.asarray(points), np.zeros((len(points), *self.shape))
+        room[:, :n, :d] = points
+        room[:, n:, 0] = np.linalg.norm(points, axis=-1).max(axis=-1, keepdims=True)
+        return room
 
     def standard(self, point: jax.Array) -> jax.Array:
         r"""Return the point moved along the directions that change nothing to a standard place.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +23,9 @@ from earnshaw.numerics import TOLERANCES, on_host
 from earnshaw.problems import TwoLayer
 from earnshaw.problems.base import Problem
 
-POLISH_MULTIPLE = 4  # sizes are padded to multiples of this for Newton's method: its program takes long to compile
+POLISH_MULTIPLE = (
+    4  # all sizes are padded to one multiple of this for Newton's method: its program takes long to compile
+)
 USUAL_STEP = 0.1  # by which waits are predicted for algorithms without a fixed step
 
 
@@ -124,10 +127,23 @@ class NewtonJudge(Judge):
     #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
     newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
 
-    @property
+    @functools.cached_property
     def probe(self) -> np.ndarray:
         """Where Lanczos' method begins."""
         return np.random.default_rng(0).normal(size=self.landscape.shape)
+
+    @functools.cached_property
+    def _wide(self) -> tuple[Landscape, np.ndarray]:
+        """The landscape in which Newton's method works, and the probe there."""
+        wide = self.landscape.widened(POLISH_MULTIPLE, max(self.landscape.shape))
+        probe = np.zeros(wide.shape)
+        probe[self._inner] = self.probe
+        return wide, probe
+
+    @property
+    def _inner(self) -> tuple[slice, ...]:
+        """Where a point stands among wider ones."""
+        return tuple(slice(size) for size in self.landscape.shape)
 
     @classmethod
     def of(cls, problem: Problem, landscape: Landscape, descent: Descent, stopping: Stopping) -> NewtonJudge:
@@ -202,11 +218,16 @@ class NewtonJudge(Judge):
         """Decide the lanes, of some, that have come into the ball of the minimum at which their last Newton test ended."""
         arrived = np.zeros(look.lanes.size, dtype=bool)
         for slot in np.flatnonzero(some):
-            end, point = self.ahead.get(int(look.lanes[slot])), look.points[slot]
-            if end is not None and np.linalg.norm(point - end.point) <= end.radius:
-                self._end(look.ledger, look.lanes[slot], end, point)
+            lane, point = int(look.lanes[slot]), look.points[slot]
+            if self.has_arrived(lane, point):
+                self._end(look.ledger, lane, self.ahead[lane], point)
                 arrived[slot] = True
         return arrived
+
+    def has_arrived(self, lane: int, point: np.ndarray) -> bool:
+        """Say whether a lane is in the ball of the minimum that a Newton test has found: no other test is needed."""
+        end = self.ahead.get(lane)
+        return end is not None and bool(np.linalg.norm(point - end.point) <= end.radius)
 
     def _end(self, ledger: Ledger, lane: int, end: Polished, last: np.ndarray) -> None:
         """Close a lane in the basin of a strict minimum."""
@@ -259,11 +280,10 @@ class NewtonJudge(Judge):
         if known is not None:
             return known
         owners, block = self._block(lanes, points)
-        landscape, block = self.landscape.take(owners).padded(block, POLISH_MULTIPLE)
-        inner, probe = tuple(slice(size) for size in self.landscape.shape), np.zeros(block.shape[1:])
-        probe[inner] = self.probe
-        result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], polish(landscape, block, probe))
-        return result._replace(point=result.point[:, *inner])
+        wide, probe = self._wide
+        found = polish(wide.take(owners), wide.room(block), probe)
+        result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], found)
+        return result._replace(point=result.point[:, *self._inner])
 
     def _tip_test(self, look: Look) -> np.ndarray:
         """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length."""
@@ -289,12 +309,16 @@ class NewtonJudge(Judge):
         near = np.linalg.norm(end - point) <= TOLERANCES.near_global * np.linalg.norm(point)
         return bool(near and value < self._zero)
 
+    def _of(self, lane: int) -> Landscape:
+        """Return the landscape of a lane, with its data on the host."""
+        return jax.tree.map(np.asarray, self.landscape.take(lane))
+
     @on_host()
     def _follow(self, ledger: Ledger, lane: int, point: np.ndarray) -> bool:
         """Decide a creeping lane by the end of the gradient flow from where it stands, if that end can be reached."""
         low = self.units.low if self.landscape.global_value is not None else -math.inf
         still = TOLERANCES.paper_gradient * self.units.gradient
-        end = flow_end(self.landscape.take(lane), point, low, still)
+        end = flow_end(self._of(lane), point, low, still)
         if end is None:
             return False
         self._settle(ledger, lane, end, point)
@@ -313,7 +337,7 @@ class NewtonJudge(Judge):
                 self._value_test(look)
             return
         for lane, point in zip(look.lanes, look.points, strict=True):
-            landscape = self.landscape.take(lane)
+            landscape = self._of(lane)
             end, norm, _ = settle(landscape, point, iterations=100)
             value = float(landscape.value(jnp.asarray(end)))
             if self._is_global(end, value, point):
@@ -339,7 +363,7 @@ class NewtonJudge(Judge):
         The flat directions that every point of the landscape has are left out of the spectrum. Next to a tip the spectrum
         says nothing. ``last`` is where the lane's descent stands.
         """
-        landscape = self.landscape.take(lane)
+        landscape = self._of(lane)
         end, norm, spectrum = settle(landscape, point)
         value = float(landscape.value(jnp.asarray(end)))
         shortest = float(_shortest(landscape, jnp.asarray(end)[None])[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -44,12 +44,12 @@ def settle(landscape: Landscape, points: np.ndarray, iterations: int = 20) -> tu
     degenerate point stays where it is. Returns the point, its gradient's norm and the Hessian's eigenvalues.
     """
 
-    def slope(point: Array) -> tuple[Array, float]:
-        gradient = np.asarray(landscape.gradient(jnp.asarray(point)))
+    def slope(point: Any) -> tuple[Array, float]:
+        gradient = np.asarray(landscape.gradient(point))
         return gradient, float(np.linalg.norm(gradient))
 
     def bend(point: Array) -> tuple[Array, Array]:
-        return np.linalg.eigh(np.asarray(landscape.hessian(jnp.asarray(point))))
+        return np.linalg.eigh(np.asarray(landscape.hessian(point)))
 
     point = np.asarray(points, dtype=np.float64)
     (gradient, norm), (eigenvalues, vectors) = slope(point), bend(point)

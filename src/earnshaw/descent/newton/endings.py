@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -75,19 +75,20 @@ def flow_end(landscape: Landscape, point: np.ndarray, low: float, still: float) 
     if point.size > PARAMETERS:
         return None
 
-    def slope(_: float, x: np.ndarray) -> np.ndarray:
+    # NumPy arrays go into programs as they are: making arrays of JAX of them first costs as much as the gradient.
+    def slope(_: float, x: Any) -> np.ndarray:
         if next(evaluations) > EVALUATIONS:
             raise _Spent
-        return -np.asarray(landscape.gradient(jnp.asarray(x.reshape(shape)))).ravel()
+        return -np.asarray(landscape.gradient(x.reshape(shape))).ravel()
 
-    def curvature(_: float, x: np.ndarray) -> np.ndarray:
-        return -np.asarray(landscape.hessian(jnp.asarray(x.reshape(shape))))
+    def curvature(_: float, x: Any) -> np.ndarray:
+        return -np.asarray(landscape.hessian(x.reshape(shape)))
 
     def moving(time: float, x: np.ndarray) -> float:
         return float(np.linalg.norm(slope(time, x).reshape(-1, shape[-1]), axis=-1).max()) - still
 
-    def above(_: float, x: np.ndarray) -> float:
-        return float(landscape.value(jnp.asarray(x.reshape(shape)))) - 0.5 * low  # clearly below
+    def above(_: float, x: Any) -> float:
+        return float(landscape.value(x.reshape(shape))) - 0.5 * low  # clearly below
 
     moving.terminal = above.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
     try:
