@@ -34,9 +34,12 @@ def test_points_come_with_certificates_that_hold(client):
     }
     for point in points:
         answer = client.get("/api/atlas/certificate", params={"family": point["family"], "k": point["k"]})
-        assert answer.headers["content-disposition"].startswith(f'attachment; filename="{point["family"]}-k{point["k"]}-')
+        assert answer.headers["content-disposition"].startswith(
+            f'attachment; filename="{point["family"]}-k{point["k"]}-'
+        )
         checked = es.check(answer.text)
-        assert checked.verified and checked.kind == {"minimum": "blocks", "saddle": "blocks_saddle"}[point["kind"]]
+        assert checked.verified
+        assert checked.kind == {"minimum": "blocks", "saddle": "blocks_saddle"}[point["kind"]]
         claims = answer.json()["claims"]
         assert float.fromhex(claims["F_ge"]) == point["objective_ge"]
         assert (point["lambda_ge"] > 0) == (point["kind"] == "minimum")
@@ -45,10 +48,12 @@ def test_points_come_with_certificates_that_hold(client):
 def test_what_the_checker_rejects_is_not_called_proved(client, monkeypatch):
     refused = es.proof.Check(None, False, "blocks", None, "made up", 0.0)
     monkeypatch.setattr("earnshaw.experiments.atlas.check", lambda *given: refused)
+    monkeypatch.setattr("earnshaw.proof.processes._pools", [])  # here, where it is made up
     monkeypatch.setattr(atlas, "_found", {})
     events, _ = streamed(client, "/api/atlas/points", {"families": "A", "first": 6, "last": 6})
     (point,) = events[1]["points"]
-    assert point["kind"] is None and point["lambda_ge"] is None
+    assert point["kind"] is None
+    assert point["lambda_ge"] is None
     assert point["reason"] == "the checker rejects it: made up"
     answer = client.get("/api/atlas/certificate", params={"family": "A", "k": 6})
     assert answer.status_code == 422
@@ -74,6 +79,7 @@ def test_absence_is_proved_here(client):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_family_is_proved_for_every_k(client):
     answer = client.post("/api/atlas/theorem", json={"theorem": "A"}).json()
     assert answer["verified"] is True
@@ -116,7 +122,6 @@ def test_a_ladder_is_climbed_rung_by_rung(client):
         ("ladder", {"k": 40}, "less than or equal to"),
         ("theorem", {"theorem": "C"}, "theorem"),
         ("turn", {"family": "M:4;"}, "family"),
-        ("turn", {"family": "P:1"}, "family P:1"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_a_sentence(client, path, asked, sentence):

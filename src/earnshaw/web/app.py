@@ -29,9 +29,10 @@ if TYPE_CHECKING:
 
 # The views in the order of their tabs: web/<name>.py has a router with the prefix /api/<name>, and the page a module
 # static/views/<name>.js.
-VIEWS: tuple[str, ...] = ()
+VIEWS: tuple[str, ...] = ("landscape", "atlas")
 STATIC = Path(__file__).parent / "static"
 REFRESHED = {"cache-control": "no-cache"}  # a browser keeps it, and asks whether it is still the same
+PROVERS = 2  # processes for short proofs and checks
 WARM_AFTER = 0.3  # seconds after the start: the page comes first
 
 
@@ -47,6 +48,7 @@ def create_app(folder: Path) -> Starlette:
         timer.start()
         yield
         timer.cancel()
+        late.close()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=REFRESHED)
@@ -79,6 +81,7 @@ class Late:
     def __init__(self, folder: Path) -> None:
         self.folder, self.ready = folder, threading.Event()
         self._api: Any = None
+        self._processes = contextlib.ExitStack()
         self._loading = threading.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -96,13 +99,20 @@ class Late:
         return self._api
 
     def warm(self) -> None:
-        """Load all that computes, so that the first question need not wait for it."""
+        """Load all that computes, so that the first question need not wait for it, and have processes for short proofs."""
         self.load()
-        from earnshaw import experiments, proof  # noqa: F401
+        from earnshaw import experiments  # noqa: F401
         from earnshaw.numerics import remember_programs
+        from earnshaw.proof.processes import processes
+        from earnshaw.threads import cores
 
         remember_programs()
+        self._processes.enter_context(processes(min(PROVERS, cores())))
         self.ready.set()
+
+    def close(self) -> None:
+        """End the processes."""
+        self._processes.close()
 
 
 class _Static(StaticFiles):

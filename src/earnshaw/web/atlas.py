@@ -37,7 +37,12 @@ _climbing = threading.Lock()
 
 # What is known of spurious minima for k orthonormal teacher neurons (docs/absence.md, docs/every-k.md), and what shows it.
 KNOWN: tuple[dict[str, Any], ...] = (
-    {"k": "1", "n": "any", "says": "no spurious minimum", "how": "theorem E of docs/absence.md, on paper; no certificate"},
+    {
+        "k": "1",
+        "n": "any",
+        "says": "no spurious minimum",
+        "how": "theorem E of docs/absence.md, on paper; no certificate",
+    },
     {"k": "2", "n": "2", "says": "no spurious minimum, in any dimension", "theorem": "absence"},
     {
         "k": "3",
@@ -115,7 +120,13 @@ def _curve(name: str) -> dict[str, Any]:
     family = named_family(name)
     more = {family.neurons(k) - k for k in (family.least, family.least + 1)}
     words, value, power = TENDS.get(name, (None, None, None))
-    return {"more": more.pop() if len(more) == 1 else None, "least": family.least, "words": words, "value": value, "power": power}
+    return {
+        "more": more.pop() if len(more) == 1 else None,
+        "least": family.least,
+        "words": words,
+        "value": value,
+        "power": power,
+    }
 
 
 def spread(first: int, last: int) -> list[int]:

@@ -182,7 +182,9 @@ def _chosen(asked: Point) -> Chosen:
     if not isinstance(place.problem, TwoLayer) or shape != place.problem.shape:
         raise InputError("the certificate is about another network; this view shows two-layer networks")
     if shape[0] > LIMITS.n or shape[1] > LIMITS.n or place.problem.teachers > LIMITS.n:
-        raise InputError(f"the certificate's point has {shape[0]} x {shape[1]} weights; at most {LIMITS.n} of both are shown")
+        raise InputError(
+            f"the certificate's point has {shape[0]} x {shape[1]} weights; at most {LIMITS.n} of both are shown"
+        )
     source = "shipped" if asked.point == "shipped" else "file"
     python = {
         "shipped": "from earnshaw.proof.certificate import shipped_certificate\nwith shipped_certificate() as path:\n"

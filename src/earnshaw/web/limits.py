@@ -23,5 +23,15 @@ class Limits:
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
 
+    # Landscape and Atlas
+    resolution: int = 101  #: places along each axis of a slice
+    reach: float = 100.0  #: how far a slice goes
+    atlas_k: int = (
+        100_000  #: teacher neurons of a family that is proved from blocks, at a cost that does not grow with k
+    )
+    atlas_families: int = 12  #: shown together
+    ladder_k: int = 10  #: teacher neurons of a ladder
+    ladder_neurons: int = 3  #: that it adds
+
 
 LIMITS = Limits()

@@ -99,9 +99,15 @@ function mount(root, context) {
     { name: "x", label: "Across, eigenvalue", kind: "select", options: [[-1, "the softest"]] },
     { name: "y", label: "Upwards, eigenvalue", kind: "select", options: [[-1, "the next one"]] },
     { name: "reach", label: "Reach (0: as suits)", kind: "number", min: 0, max: limits.reach, step: "any" },
+    { name: "surface", label: "As a surface, too", kind: "check" },
     { name: "prove", label: "Prove it", kind: "button", onclick: prove, first: true },
   ];
   const controls = context.controls(root, spec, (name) => {
+    if (name === "surface") {
+      arrange();
+      pictures();
+      return;
+    }
     if (["point", "family", "k", "n", "seed", "run"].includes(name)) context.set({ x: -1, y: -1, reach: 0 });
     arrange();
     draw();
@@ -152,6 +158,7 @@ function mount(root, context) {
       y: state.plane === "eigenvectors",
     };
     for (const [name, yes] of Object.entries(shown)) controls.show(name, yes);
+    hillPanel.hidden = !state.surface;
     upload.hidden = state.point !== "certificate";
     controls.input("prove").textContent = ["shipped", "certificate"].includes(state.point) ? "Check it" : "Prove it";
   }
@@ -263,7 +270,7 @@ function mount(root, context) {
           yaxis: { title: { text: upwards }, range: [found.along[0], top], zeroline: false },
         },
       ),
-      context.plot(
+      state.surface && context.plot(
         hill,
         [
           { type: "surface", x: found.across, y: found.along, z: found.values, surfacecolor: z, cmin: least, cmax: 1, colorscale: colours, showscale: false, hovertemplate: "F = %{z:.6g}<extra></extra>", opacity: 0.95 },
@@ -370,6 +377,6 @@ export default {
   title: "Landscape",
   key: "2",
   about: "The loss on a plane through a minimum or a saddle, and gradient descent on it.",
-  defaults: { point: "family", family: "II", k: 6, n: 6, seed: 0, run: 0, certificate: "", plane: "eigenvectors", second: "A", x: -1, y: -1, reach: 0, resolution: 61 },
+  defaults: { point: "family", family: "II", k: 6, n: 6, seed: 0, run: 0, certificate: "", plane: "eigenvectors", second: "A", x: -1, y: -1, reach: 0, resolution: 61, surface: true },
   mount,
 };
