@@ -19,11 +19,11 @@ def test_this_computer_is_let_in(client, host):
 
 @pytest.mark.parametrize(
     "host",
-    (
+    [
         *("evil.example", "evil.example:8750", "127.0.0.1.evil.example", "localhost.evil.example:8750", "0.0.0.0:8750"),
         *("127.0.0.1@evil.example", "evil.example#127.0.0.1", "127.0.0.2", "[::1]:8750", "localhost:8750:8750"),
         *("localhost:", "localhost\t:1", ""),
-    ),
+    ],
 )
 def test_another_name_of_this_computer_is_refused(client, host):
     """As a page does whose name somebody has pointed to 127.0.0.1: the browser takes it for that page's own server."""
