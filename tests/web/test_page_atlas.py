@@ -33,7 +33,7 @@ def test_families_are_proved_and_lead_to_their_landscape(page, tmp_path):
     page.wait_for_selector("[data-theorem=absence][data-verified=true]")
     assert row.inner_text().startswith("Proved: the trusted checker accepted the certificate on this server")
     page.set_viewport_size(NARROW)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.click("text=See its landscape")
     page.wait_for_selector("[data-view=landscape][data-state=done]")

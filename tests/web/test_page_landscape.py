@@ -39,7 +39,7 @@ def test_a_minimum_is_shown_proved_and_left_for_a_saddle(page, tmp_path):
     assert "k=5" in page.evaluate("location.hash")
     assert page.locator(".verdict").is_hidden()
     page.set_viewport_size(NARROW)
-    page.wait_for_timeout(300)
+    page.wait_for_timeout(100)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
