@@ -380,7 +380,7 @@ function mount(root, context) {
 export default {
   name: "atlas",
   title: "Atlas",
-  key: "4",
+  key: "a",
   about: "What is proved of spurious minima: against k, for every k, with more neurons, and where there is none.",
   defaults: { families: "II A I B M:4 2B", first: 4, last: 20, log: false, family: "II", k: 7, ladder: 7, neurons: 2 },
   mount,

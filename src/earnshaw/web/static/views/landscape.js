@@ -375,7 +375,7 @@ function mount(root, context) {
 export default {
   name: "landscape",
   title: "Landscape",
-  key: "2",
+  key: "l",
   about: "The loss on a plane through a minimum or a saddle, and gradient descent on it.",
   defaults: { point: "family", family: "II", k: 6, n: 6, seed: 0, run: 0, certificate: "", plane: "eigenvectors", second: "A", x: -1, y: -1, reach: 0, resolution: 61, surface: true },
   mount,
