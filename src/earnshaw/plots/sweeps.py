@@ -54,7 +54,9 @@ def floor_of(values: np.ndarray) -> float | None:
     top = float(values.max())
     if not top > 0 or float(values.min()) < -ROUNDING * top:
         return None
-    return max(float(values[values > 0].min()), FAINTEST * top)
+    least = float(values[values > 0].min())
+    least = least if float(values.min()) > 0 else least / 10  # what ended at 0 has a bar of its own
+    return max(least, FAINTEST * top)
 
 
 def loss_bars(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float | None]:
