@@ -54,18 +54,17 @@ def floor_of(values: np.ndarray) -> float | None:
     top = float(values.max())
     if not top > 0 or float(values.min()) < -ROUNDING * top:
         return None
-    least = float(values[values > 0].min())
-    least = least if float(values.min()) > 0 else least / 10  # what ended at 0 has a bar of its own
-    return max(least, FAINTEST * top)
+    return max(float(values[values > 0].min()), FAINTEST * top)
 
 
 def loss_bars(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float | None]:
-    """Return the ends of the bars of a histogram of losses, the losses as they enter it, and :func:`floor_of` them.
+    """Return the ends of the bars of a histogram of losses, the losses as they enter it, and the least that is told apart.
 
-    The bars are equally wide, on a logarithmic scale where there is a floor.
+    The bars are equally wide, on a logarithmic scale if that is not None. Losses of 0 are a decade below the others.
     """
     top, low = float(values.max()), floor_of(values)
     if low is not None:
+        low = low if values.min() > 0 else max(low / 10, FAINTEST * top)
         return np.geomspace(0.9 * low, 1.1 * top, BARS), np.clip(values, low, None), low
     room = 0.02 * (top - float(values.min())) or 1e-3
     return np.linspace(values.min() - room, top + room, BARS), values, None
