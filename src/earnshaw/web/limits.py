@@ -26,12 +26,18 @@ class Limits:
     # Landscape and Atlas
     resolution: int = 101  #: places along each axis of a slice
     reach: float = 100.0  #: how far a slice goes
-    atlas_k: int = (
-        100_000  #: teacher neurons of a family that is proved from blocks, at a cost that does not grow with k
-    )
+    atlas_k: int = 100_000  #: teacher neurons of a family: the cost of a proof from blocks does not grow with k
     atlas_families: int = 12  #: shown together
     ladder_k: int = 10  #: teacher neurons of a ladder
     ladder_neurons: int = 3  #: that it adds
+
+    # the view Sweep
+    sweep_steps: int = 200_000  #: of one run of a sweep
+    sweep_seconds: float = 600.0
+    families: int = 60  #: that are shown of one sweep
+    proof_seconds: float = 120.0
+    check_seconds: float = 60.0  #: of a certificate from a file
+    process_bytes: int = 4 << 30  #: of memory, for a process that proves or checks
 
 
 LIMITS = Limits()
