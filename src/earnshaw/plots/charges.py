@@ -136,9 +136,7 @@ def _fill(axes: Axes, shape: float) -> None:
     axes.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
 
 
-def moments(
-    trajectory: Trajectory, frames: int, within: float = np.inf
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def moments(trajectory: Trajectory, frames: int, within: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return positions (frames, n, d), times and losses at equal distances of travel, between stored times by a line.
 
     Travel counts while coordinates are ``within`` this size: charges that nothing attracts fly away for ever.
