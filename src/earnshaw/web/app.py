@@ -59,18 +59,19 @@ def create_app(folder: Path) -> Starlette:
         ready = late.ready.is_set()
         return JSONResponse({"version": __version__, "views": VIEWS, "limits": asdict(LIMITS), "ready": ready})
 
-    return Starlette(
+    app = Starlette(
         routes=[
             Route("/", page),
             Route("/api/about", about),
             Route("/static/plotly.min.js", script),
             Mount("/static", _Static(directory=STATIC)),
-            Mount("/", late),
         ],
         middleware=[Middleware(Guard)],
         exception_handlers={HTTPException: unserved},
         lifespan=lifespan,
     )
+    app.router.default = late
+    return app
 
 
 class Late:

@@ -101,7 +101,7 @@ async def _whole(scope: Scope, receive: Receive) -> bytes:
     """Return the body of a request, unless it is too long or does not come."""
     sizes = [value for name, value in scope["headers"] if name.lower() == b"content-length"]
     too_long = Refused(413, f"the request is longer than {LIMITS.body_bytes:,} bytes, which is the most that is read")
-    if any(not size.isdigit() or int(size) > LIMITS.body_bytes for size in sizes):
+    if any(not re.fullmatch(rb"\d{1,12}", size) or int(size) > LIMITS.body_bytes for size in sizes):
         raise too_long
     body = bytearray()
     try:

@@ -49,7 +49,10 @@ def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str,
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(bound(port))
         folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="earnshaw-explore-")))
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be used as a folder ({error.strerror}); give another") from None
         server = uvicorn.Server(
             uvicorn.Config(
                 create_app(folder.resolve()),
@@ -76,7 +79,8 @@ def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str,
 class Patient(H11Protocol):
     """HTTP with an end to patience: at most so many connections, each with so long for the head of a request.
 
-    Uvicorn answers 503 to too many, and waits for a head as long as a client likes.
+    When there are too many, whoever has kept the server waiting longest has to go, and if nobody does the new one. Uvicorn
+    answers 503 to too many, and waits for a head as long as a client likes.
     """
 
     _deadline: asyncio.TimerHandle | None = None
@@ -84,8 +88,14 @@ class Patient(H11Protocol):
     def connection_made(self, transport: Any) -> None:
         """Let a client in, or not."""
         if len(self.connections) >= LIMITS.connections:
-            transport.write(FULL)
-            transport.close()
+            waiting = {
+                one: one._deadline.when() for one in self.connections if isinstance(one, Patient) and one._deadline
+            }
+            if waiting:
+                min(waiting, key=lambda one: waiting[one])._give_up(LATE)
+            else:
+                transport.write(FULL)
+                transport.close()
         super().connection_made(transport)
         self._expect()
 
@@ -107,14 +117,16 @@ class Patient(H11Protocol):
 
     def _expect(self) -> None:
         self._unexpect()
-        self._deadline = self.loop.call_later(LIMITS.head_seconds, self._give_up)
+        self._deadline = self.loop.call_later(LIMITS.head_seconds, self._give_up, LATE)
 
     def _unexpect(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _give_up(self) -> None:
+    def _give_up(self, said: bytes) -> None:
+        self._unexpect()
+        self.connections.discard(self)
         if not self.transport.is_closing():
-            self.transport.write(LATE)
+            self.transport.write(said)
             self.transport.close()
