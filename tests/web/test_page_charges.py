@@ -12,15 +12,6 @@ def done(page):
     page.wait_for_selector('[data-view="charges"][data-state="done"]')
 
 
-def until(page, what):
-    """Wait until an expression is true; the page's policy allows no evaluation of its own."""
-    for _ in range(600):
-        if page.evaluate(what):
-            return
-        page.wait_for_timeout(50)
-    raise TimeoutError(what)
-
-
 def number(page, name):
     return page.inner_text(f'[data-number="{name}"]')
 
@@ -44,9 +35,7 @@ def test_electrons_find_their_protons_and_can_be_moved(page):
     page.mouse.move(x + 30, y + 40, steps=4)
     assert page.get_attribute("[data-view]", "data-state") == "done"
     page.mouse.up()
-    page.wait_for_function(
-        "location.hash.includes('at=') && document.querySelector('[data-view]').dataset.state === 'running'"
-    )
+    page.until("/at=[^&]/.test(location.hash)")
     done(page)
     first = re.search(r"at=([^&]*)", page.url)[1]
     assert page.inner_text("#command").startswith("import numpy as np, earnshaw as es")
@@ -55,7 +44,7 @@ def test_electrons_find_their_protons_and_can_be_moved(page):
     canvas.focus()
     for key in ("Escape", "n", "n", "Shift+ArrowLeft", "ArrowUp", "Enter"):
         page.keyboard.press(key)
-    until(page, f"!location.hash.includes('{first}')")
+    page.until(f"!location.hash.includes('{first}')")
     done(page)
     assert number(page, "found") == "2 of 2"
 
@@ -65,7 +54,7 @@ def test_electrons_find_their_protons_and_can_be_moved(page):
     done(page)
     assert page.url == address
     page.get_by_role("button", name="Reset").click()
-    until(page, "!/at=[^&]/.test(location.hash)")
+    page.until("!/at=[^&]/.test(location.hash)")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save PNG").first.click()
     assert download.value.suggested_filename == "charges.png"
@@ -98,7 +87,7 @@ def film():
 def test_a_frame_of_twenty_moving_electrons_takes_a_fraction_of_a_sixtieth_of_a_second(page):
     page.route("**/api/charges/run", lambda route: route.fulfill(body=film(), content_type="text/event-stream"))
     page.open("charges?k=20&n=20&d=2&protons=random&speed=4")
-    until(page, "document.querySelector('[data-view]').frames.length > 120")
+    page.until("document.querySelector('[data-view]').frames.length > 120")
     times = sorted(page.evaluate("[...document.querySelector('[data-view]').frames]"))
     assert page.get_attribute("[data-view]", "data-electrons") == "20"
     assert times[len(times) // 2] < 8.0  # milliseconds of script, of the 16.7 that a frame has

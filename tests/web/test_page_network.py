@@ -1,7 +1,5 @@
 """The view Network in a browser: two fates, the next start, and a count."""
 
-from .test_page_charges import until
-
 
 def test_two_fates_from_one_start_and_a_count_over_many(page):
     page.open("network?p=4&k=5&ratio=0.5&steps=100&runs=40")
@@ -13,7 +11,7 @@ def test_two_fates_from_one_start_and_a_count_over_many(page):
     assert "four_fates" in page.inner_text("#command")
     page.get_by_label("Where in the runs").focus()
     page.keyboard.press("Home")
-    until(page, "location.hash.includes('at=0&')")
+    page.until("location.hash.includes('at=0&')")
     assert page.inner_text('[data-number="network-step"]') == "0"
     page.get_by_role("button", name="Count").click()
     page.wait_for_selector('[data-counting="done"]')
@@ -21,7 +19,7 @@ def test_two_fates_from_one_start_and_a_count_over_many(page):
     assert page.inner_text('[data-number="count-one"]').endswith(" of 40")
     assert "earnshaw sweep --network conv -p 4 -k 5" in page.inner_text("#command")
     page.get_by_role("button", name="Next start").click()
-    until(page, "location.hash.includes('run=1&')")
+    page.until("location.hash.includes('run=1&')")
     page.wait_for_selector('[data-view="network"][data-state="done"]')
     page.set_viewport_size({"width": 390, "height": 844})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.until("document.documentElement.scrollWidth <= 390")

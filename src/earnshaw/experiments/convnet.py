@@ -75,7 +75,9 @@ def follow(landscape: ConvNetLandscape, points: np.ndarray, step: float, steps: 
     """Run Algorithm 1 from points (lanes, p + k) and record every so many steps, the start included."""
     descent = GradientDescent(step=step)
     moments, ends = _follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every))
-    return Trajectory(landscape, step, np.arange(steps // every + 1) * every, *np.asarray(moments), ends=np.asarray(ends))
+    return Trajectory(
+        landscape, step, np.arange(steps // every + 1) * every, *np.asarray(moments), ends=np.asarray(ends)
+    )
 
 
 @functools.partial(compiled, static_argnums=(0, 3))
