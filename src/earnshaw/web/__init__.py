@@ -7,6 +7,8 @@ from pathlib import Path
 
 from earnshaw.errors import need
 
+__all__ = ["explore"]
+
 PORT = 8750
 
 
