@@ -42,7 +42,7 @@ def test_electrons_find_their_protons_and_can_be_moved(page):
 
     # by keyboard: the other one
     canvas.focus()
-    for key in ("Escape", "n", "n", "Shift+ArrowLeft", "ArrowUp", "Enter"):
+    for key in ("Escape", "e", "e", "Shift+ArrowLeft", "ArrowUp", "Enter"):
         page.keyboard.press(key)
     page.until(f"!location.hash.includes('{first}')")
     done(page)

@@ -19,7 +19,7 @@ const PRESETS = [
 export default {
   name: "charges",
   title: "Charges",
-  key: "1",
+  key: "c",
   about: "Student neurons are electrons, teacher neurons protons, and the loss is their energy. Drag an electron and watch.",
   defaults: {
     potential: "relu",
@@ -121,7 +121,7 @@ class Charges {
     this.slider.setAttribute("aria-label", "Where in the run");
     this.help = make("p", { className: "hint", id: "charges-help" });
     this.help.textContent =
-      "Drag an electron with the mouse or a finger. With the keyboard, on the picture: n and p choose an electron, arrows move it (with Shift farther), Enter lets it go, Space plays and pauses, Home goes to the start.";
+      "Drag an electron with the mouse or a finger. With the keyboard, on the picture: e chooses the next electron, arrows move it (with Shift farther), Enter lets it go, Space plays and pauses, Home goes to the start.";
     this.canvas.setAttribute("aria-describedby", "charges-help");
     const told = numbers([["clock", "step"], ["energy", "energy"], ["found", "on a proton"], ["frame-ms", "ms a frame"]]);
     this.cells = told.cells;
@@ -480,8 +480,8 @@ class Charges {
       const far = size * (event.shiftKey ? 0.1 : 0.02);
       const [x, y] = this.film.seen(this.held[this.chosen]);
       this.#put([x + far * arrows[event.key][0], y + far * arrows[event.key][1]]);
-    } else if (event.key === "n") this.chosen = (this.chosen + 1) % count;
-    else if (event.key === "p") this.chosen = (this.chosen + count - 1 + (this.chosen < 0)) % count;
+    } else if (event.key === "e") this.chosen = (this.chosen + 1) % count;
+    else if (event.key === "E") this.chosen = (this.chosen + count - 1 + (this.chosen < 0)) % count;
     else if (event.key === "Enter") this.go();
     else if (event.key === " ") this.toggle();
     else if (event.key === "Home") {
@@ -493,7 +493,7 @@ class Charges {
     } else return;
     event.preventDefault();
     event.stopPropagation();
-    if ("np".includes(event.key)) this.context.say(`electron ${this.chosen + 1} is chosen`);
+    if (event.key.toLowerCase() === "e") this.context.say(`electron ${this.chosen + 1} is chosen`);
     this.#draw();
   }
 }

@@ -10,7 +10,7 @@ const name = ([filter, outputs]) => `(${filter > 0 ? "+" : "−"}v, ${outputs > 
 export default {
   name: "network",
   title: "Network",
-  key: "5",
+  key: "n",
   about: "A convolutional network has two minima. Change the signs of one start, and gradient descent goes to the other.",
   defaults: { p: 20, k: 25, ratio: 0.5, step: 0.1, seed: 0, run: 0, steps: 400, at: 1, runs: 500, counted: false, all: false },
   mount(root, context) {
