@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         work_of,
     )
     from earnshaw.landscapes import landscape, stationary_points
-    from earnshaw.plots import plot
+    from earnshaw.plots import animate, plot
     from earnshaw.potentials import potential
     from earnshaw.problems import (
         ChargeLaw,
@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from earnshaw.starts import start
     from earnshaw.symmetry import Family, canonical
+    from earnshaw.web import explore
 
 __version__ = "0.1.0"
 
@@ -77,13 +78,14 @@ _HOMES = {
     "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas compare dynamics families families_met "
     "family_spectrum fit follow grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
-    "plots": "plot",
+    "plots": "animate plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",
     "proof": "Certificate Proof Verdict absence check check_lines explain prove prove_families prove_family prove_pattern",
     "starts": "start",
     "symmetry": "Family canonical",
+    "web": "explore",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

@@ -34,6 +34,7 @@ TRACE_HELP = "Store value, gradient norm and weights every M steps (0: never)."
 STARTS_HELP = "One start as drawn, or the best of its four signs (default: one)."
 PROVE_HELP = "Prove every family found, and say which runs ended in a proved basin."
 KERNEL_HELP = "What takes the steps (default: native, on a GPU pool, where they cover the problem)."
+MIXED_HELP = "Go on in a folder that was begun with another kernel; last bits are then of two kinds."
 DEVICE_HELP = "What JAX computes on (default: a GPU, if it sees one)."
 WORKERS_HELP = "Worker threads (default: one a core). Never changes a result."
 
@@ -66,6 +67,7 @@ def sweep(
     workers: Annotated[int | None, RESULTS(WORKERS_HELP)] = None,
     batch: Annotated[int | None, RESULTS("Runs computed together (default: what suits the device).")] = None,
     kernel: Annotated[Literal["native", "pool", "xla"] | None, RESULTS(KERNEL_HELP)] = None,
+    mixed: Annotated[bool, RESULTS(MIXED_HELP, "--mixed")] = False,
     device: Annotated[Literal["cpu", "gpu"] | None, RESULTS(DEVICE_HELP)] = None,
     cluster: settings.ClusterName = None,
     part: settings.PartName = None,
@@ -115,7 +117,7 @@ def sweep(
     whole = out_folder or Path("runs") / plan.hash[:16]
     folder, share = settings.part_folder(whole, part)
     with progress_bar("sweep", folder) as progress:
-        results = run_plan(plan, folder, workers, progress, part=share, cluster=cluster)
+        results = run_plan(plan, folder, workers, progress, part=share, cluster=cluster, mixed=mixed)
     proofs = None
     if prove:
         with progress_bar("prove") as progress:

@@ -44,7 +44,9 @@ def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | No
 def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
     """Raise :class:`InputError` where runs of this cannot share a pool."""
     if found := obstacle(problem, descent, stopping):
-        raise InputError(f"a pool cannot compute {problem.name}: {found}; use the kernel xla")
+        raise InputError(
+            f"a pool cannot compute {problem.name}: {found}; use the kernel xla, and --mixed where a folder was begun with the pool"
+        )
 
 
 def pool_size(problem: Problem) -> int:

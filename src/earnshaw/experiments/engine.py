@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-import platform
 import signal
 import sys
 import threading
@@ -18,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
@@ -28,24 +26,24 @@ from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.cluster import Cluster, Tasks, check_where
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.progress import asked
+from earnshaw.experiments.times import Times
 from earnshaw.experiments.work import (
     RECORD,
     Context,
     Done,
+    Ended,
     Finished,
     Milestone,
     Piece,
     Progress,
-    Span,
     Standing,
     Timed,
     Work,
-    how_computed,
     quiet,
     timed,
 )
 from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, write_bytes, write_json
+from earnshaw.store import Arrays, RunFolder, read_manifest, write_bytes
 from earnshaw.threads import cores, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
@@ -59,6 +57,9 @@ class How(TypedDict, total=False):
     part: str | Part | None
     cluster: str | None
     time_limit: float | None
+    mixed: bool
+    cancelled: Callable[[], bool]
+    ended: Ended
 
 
 class Interrupted(Exception):
@@ -78,6 +79,9 @@ def run(
     part: str | Part | None = None,
     cluster: str | None = None,
     time_limit: float | None = None,
+    mixed: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+    ended: Ended = lambda values, outcomes: None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -89,7 +93,9 @@ def run(
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
     scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
-    were interrupted. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
+    were interrupted, and so it does within a second of ``cancelled`` saying yes. ``ended`` hears from the threads, as they
+    end, at which losses runs did and with which outcomes; the runs of a cluster and of a pool tell it nothing. ``mixed`` lets a folder that was begun with another
+    kernel go on with this one. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"the time limit is {time_limit!r} s; give a positive number of seconds")
@@ -103,11 +109,13 @@ def run(
         workers = check_where(cluster) or workers
     if out is None:
         with asked(progress, work.kind) as heard:
-            return _Run(work, None, workers, heard, None, cluster, time_limit).run()
+            return _Run(work, None, workers, heard, None, cluster, time_limit, cancelled, ended).run()
+    if not mixed and (Path(out) / "manifest.json").exists():
+        work.resumable(read_manifest(Path(out), before=True)["settings"])
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
-            work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, heard, chosen, cluster, time_limit).run()
+            work = work.resumed(folder.common, folder.settings, mixed)
+        return _Run(work, folder, workers, heard, chosen, cluster, time_limit, cancelled, ended).run()
 
 
 class _Run:
@@ -122,9 +130,12 @@ class _Run:
         part: Part | None = None,
         cluster: str | None = None,
         time_limit: float | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        ended: Ended = lambda values, outcomes: None,
     ) -> None:
         self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
         self.part, self.cluster, self.time_limit = part, cluster, time_limit
+        self.cancelled, self.ended = cancelled, ended
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -135,6 +146,7 @@ class _Run:
         self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
+        self.decided = Counter[str]()  # the sums of these
         self.total = self.left = 0.0
         self.lock = threading.Lock()
 
@@ -222,6 +234,8 @@ class _Run:
                         self._take(piece, future.result())
                         if not self.waiting[name := piece.setting]:
                             closing[finishers.submit(self._finished, name, self._fetch_all(name))] = name
+                    if self.cancelled():
+                        self.stop.set()
                     if self.stop.is_set():
                         raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
@@ -243,7 +257,7 @@ class _Run:
     def _take(self, piece: Piece, timed: Timed) -> None:
         if piece not in self.stored:
             self._store(piece, timed.arrays)
-        self.times.add(piece.setting, timed)
+        self.times.add(piece.setting, timed, self.work.tool(piece.setting))
         with self.lock:
             self.inside.pop(piece, None)
             self.left -= piece.weight
@@ -302,7 +316,10 @@ class _Run:
             self._report(what)
 
         def counted(counts: Mapping[str, int]) -> None:
-            self.counts[piece] = counts
+            with self.lock:
+                self.decided.update(counts)
+                self.decided.subtract(self.counts.get(piece, {}))
+                self.counts[piece] = counts
 
         def keep(stage: int, compute: Callable[[], Arrays]) -> Arrays:
             if self.folder is None:
@@ -316,7 +333,7 @@ class _Run:
                 self.folder.put(*place, found, part)
             return found
 
-        result = timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
+        result = timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted, self.ended))
         self._store(piece, result.arrays)
         return result
 
@@ -335,10 +352,7 @@ class _Run:
         with self.lock:
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
             if self.counts and not isinstance(what, Milestone):
-                ended = Counter[str]()
-                for counts in list(self.counts.values()):
-                    ended.update(counts)
-                what = ", ".join([what, *(f"{count} {name}" for name, count in ended.items())])
+                what = ", ".join([what, *(f"{count} {name}" for name, count in self.decided.items())])
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
 
     def _held(self, piece: Piece) -> Arrays | None:
@@ -452,56 +466,3 @@ def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
     stride = -(-len(settings) // workers)
     rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
     return [piece for row in rows for piece in row if piece is not None]
-
-
-# ---- times ------------------------------------------------------------------------------------------------------------
-
-
-def covered(spans: Sequence[Span]) -> float:
-    """Return the length of the union of intervals."""
-    total, reach = 0.0, float("-inf")
-    for begin, end in sorted(spans):
-        total += max(0.0, end - max(begin, reach))
-        reach = max(reach, end)
-    return total
-
-
-class Times:
-    """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
-
-    def __init__(self, folder: RunFolder | None, workers: int) -> None:
-        how = how_computed(folder.path) if folder is not None else {"times": {}}
-        self.before: dict[str, dict[str, float]] = how["times"]
-        self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
-        self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
-        self.workers = workers
-
-    def add(self, name: str, timed: Timed) -> None:
-        """Add a piece's times to its setting's."""
-        cuts = [timed.span[0], *itertools.chain.from_iterable(sorted(timed.compiling)), timed.span[1]]
-        busy = [(begin, end) for begin, end in zip(cuts[::2], cuts[1::2], strict=True) if end > begin]
-        self.spans["seconds"].setdefault(name, []).extend(busy)
-        self.spans["compile_seconds"].setdefault(name, []).extend(timed.compiling)
-
-    def of(self, name: str) -> dict[str, float]:
-        """Return the seconds of a setting without compilation, and those for it."""
-        old = self.before.get(name) or {}
-        return {key: float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in self.spans.items()}
-
-    def write(self, folder: RunFolder) -> None:
-        """Write the record: with which versions, on what, and how long."""
-        import jax
-
-        folder.still_there()
-
-        names = sorted({*self.before, *self.spans["seconds"]})
-        record = {
-            "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
-            "python": platform.python_version(),
-            "machine": platform.processor() or platform.machine(),
-            "device": jax.devices()[0].device_kind,
-            "dtype": "float64",
-            "workers": self.workers,
-            "times": {name: self.of(name) for name in names},
-        }
-        write_json(folder.path / RECORD, record)

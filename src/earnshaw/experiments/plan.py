@@ -59,6 +59,7 @@ class Setting:
     batch: int = 0
     label: str = ""
     kernel: str = ""
+    insists: bool = field(default=False, compare=False)  # the kernel was asked for by its name
 
     def __post_init__(self) -> None:
         """Validate the numbers, and that the optimiser suits the problem."""
@@ -159,7 +160,15 @@ class Plan(Work):
         several = problems if isinstance(problems, Sequence) else [problems]
         descents = labelled(descent) if isinstance(descent, Mapping) else {"": descent or GradientDescent()}
         settings = tuple(
-            Setting(problem=problem, descent=chosen, runs=runs, batch=batch, label=label, kernel=kernel)
+            Setting(
+                problem=problem,
+                descent=chosen,
+                runs=runs,
+                batch=batch,
+                label=label,
+                kernel=kernel,
+                insists=bool(kernel),
+            )
             for problem, (label, chosen) in itertools.product(several, descents.items())
         )
         plan = cls(settings=settings, **more)
@@ -179,6 +188,29 @@ class Plan(Work):
         settings = tuple(Setting.from_json(part, functions) for part in parts.values())
         start, stopping = start_from_json(common["start"]), Stopping.from_json(common["stopping"])
         return cls(settings=settings, seed=common["seed"], start=start, stopping=stopping)
+
+    def resumable(self, parts: Mapping[str, Any]) -> None:
+        """Raise :class:`InputError` where a folder's setting has another kernel than was asked for by its name."""
+        for setting in self.settings:
+            there = parts.get(setting.name, {"plan": {"kernel": setting.kernel}})["plan"].get("kernel", "xla")
+            if setting.insists and there != setting.kernel:
+                raise InputError(
+                    f"{setting.name} was begun with the kernel {there}, and {setting.kernel} was asked for; leave the kernel out "
+                    "to go on as it began, use --mixed, which makes last bits of two kinds, or choose another --out"
+                )
+
+    def resumed(self, common: Mapping[str, Any], parts: Mapping[str, Any], mixed: bool) -> Self:
+        """Return the plan as the folder has it: its batches and its kernels; with ``mixed``, the kernels of this plan."""
+        there = super().resumed(common, parts, mixed)
+        if not mixed:
+            return there
+        own = {setting.name: setting.kernel for setting in self.settings}
+        settings = [dataclasses.replace(one, kernel=own.get(one.name, one.kernel)) for one in there.settings]
+        return dataclasses.replace(there, settings=tuple(settings))
+
+    def tool(self, name: str) -> str:
+        """Return the kernel of a setting."""
+        return self.by_name[name].kernel
 
     def pieces(self, name: str) -> list[Piece]:
         """Return the pieces of a setting: blocks of lanes, whose size depends on the batch alone."""

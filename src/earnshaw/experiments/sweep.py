@@ -215,7 +215,7 @@ def run_plan(
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
 
-    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``, ``time_limit``.
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``, ``time_limit``, ``mixed`` and others.
     """
     return _results(run(plan, out, workers, progress, **how).values(), functions=True)
 
@@ -238,6 +238,7 @@ def sweep(
     cluster: str | None = None,
     device: str | None = None,
     time_limit: float | None = None,
+    mixed: bool = False,
 ) -> Runs:
     """Run an optimiser from ``runs`` random starts on one problem and return what became of each run.
 
@@ -259,6 +260,8 @@ def sweep(
     device : ``cpu`` or ``gpu``, if JAX has not begun on another; its choice when not given
     cluster : ``"local:4"``, or the address of a Dask scheduler: worker processes there, in place of threads
     time_limit : seconds after which :class:`~earnshaw.experiments.Interrupted` is raised; the folder keeps what is done
+    mixed : may a folder that was begun with another kernel go on with this one? Which runs have which last bits then depends on
+        where it was interrupted
 
     Examples
     --------
@@ -278,5 +281,5 @@ def sweep(
     stopping = Stopping(rule=stop, max_steps=max_steps, trace=trace)  # type: ignore[arg-type]
     how: dict[str, Any] = {"batch": batch or 0, "kernel": kernel or ""}
     plan = Plan.of(problem, runs, descent, **how, seed=seed, start=begin, stopping=stopping)
-    (result,) = run_plan(plan, out, workers, progress, cluster=cluster, time_limit=time_limit)
+    (result,) = run_plan(plan, out, workers, progress, cluster=cluster, time_limit=time_limit, mixed=mixed)
     return dataclasses.replace(Runs.of_arrays(plan.settings[0].problem, result.arrays), trace=result.trace)

@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
@@ -23,6 +25,7 @@ from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
 Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
+Ended = Callable[[np.ndarray, np.ndarray], None]  # (losses at the ends of runs, codes of their outcomes)
 KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
 
@@ -57,6 +60,8 @@ class Context:
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
     #: who hears how many of its runs have ended so far, and how
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None
+    #: who hears at which losses those that ended since the last time did so, and the codes of their outcomes
+    ended: Ended = lambda values, outcomes: None
 
 
 @dataclass(frozen=True)
@@ -154,6 +159,17 @@ class Work:
     def from_json(cls, common: Mapping[str, Any], parts: Mapping[str, Any], functions: bool = False) -> Self:
         """Rebuild the work from these two; ``functions``: may a user's code be loaded?"""
         return decode(cls, common)
+
+    def resumable(self, parts: Mapping[str, Any]) -> None:
+        """Raise :class:`InputError` where the settings in a folder are computed by other means than were asked for."""
+
+    def resumed(self, common: Mapping[str, Any], parts: Mapping[str, Any], mixed: bool) -> Self:
+        """Return the work as the folder that holds a part of it has it; ``mixed``: what is left may be computed by other means."""
+        return self.from_json(common, parts, functions=True)
+
+    def tool(self, name: str) -> str:
+        """Return with what a setting is computed, where there is a choice."""
+        return ""
 
     @property
     def hash(self) -> str:

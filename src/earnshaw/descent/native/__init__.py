@@ -107,7 +107,7 @@ def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | No
 def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
     """Raise :class:`InputError` where the kernel cannot compute this."""
     if found := obstacle(problem, descent, stopping):
-        instead = "use the kernel xla, in a folder of its own if this one was begun with the native one"
+        instead = "use the kernel xla, and --mixed where a folder was begun with the native one"
         raise InputError(f"the native kernel cannot compute {problem.name}: {found}; {instead}")
 
 

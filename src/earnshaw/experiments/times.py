@@ -1,0 +1,65 @@
+"""How a folder was computed: how long, on what and with which versions; kept apart from the results, which depend on none of it."""
+
+from __future__ import annotations
+
+import itertools
+import platform
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from earnshaw.experiments.work import RECORD, Span, Timed, how_computed
+from earnshaw.store import RunFolder, write_json
+
+
+class Times:
+    """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
+
+    def __init__(self, folder: RunFolder | None, workers: int) -> None:
+        how = how_computed(folder.path) if folder is not None else {"times": {}}
+        self.before: dict[str, dict[str, float]] = how["times"]
+        self.tools: dict[str, set[str]] = {name: set(used) for name, used in how.get("tools", {}).items()}
+        self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
+        self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
+        self.workers = workers
+
+    def add(self, name: str, timed: Timed, tool: str = "") -> None:
+        """Add a piece's times to its setting's, and with what it was computed."""
+        if tool:
+            self.tools.setdefault(name, set()).add(tool)
+        cuts = [timed.span[0], *itertools.chain.from_iterable(sorted(timed.compiling)), timed.span[1]]
+        busy = [(begin, end) for begin, end in zip(cuts[::2], cuts[1::2], strict=True) if end > begin]
+        self.spans["seconds"].setdefault(name, []).extend(busy)
+        self.spans["compile_seconds"].setdefault(name, []).extend(timed.compiling)
+
+    def of(self, name: str) -> dict[str, float]:
+        """Return the seconds of a setting without compilation, and those for it."""
+        old = self.before.get(name) or {}
+        return {key: float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in self.spans.items()}
+
+    def write(self, folder: RunFolder) -> None:
+        """Write the record: with which versions, on what, and how long."""
+        import jax
+
+        folder.still_there()
+
+        names = sorted({*self.before, *self.spans["seconds"]})
+        record = {
+            "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
+            "python": platform.python_version(),
+            "machine": platform.processor() or platform.machine(),
+            "device": jax.devices()[0].device_kind,
+            "dtype": "float64",
+            "workers": self.workers,
+            "tools": {name: sorted(used) for name, used in sorted(self.tools.items())},
+            "times": {name: self.of(name) for name in names},
+        }
+        write_json(folder.path / RECORD, record)
+
+
+def covered(spans: Sequence[Span]) -> float:
+    """Return the length of the union of intervals."""
+    total, reach = 0.0, float("-inf")
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, reach))
+        reach = max(reach, end)
+    return total
