@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import tempfile
 import threading
@@ -72,8 +73,11 @@ def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str,
                 time.sleep(0.005)
             yield f"http://{HERE}:{listener.getsockname()[1]}/", thread
         finally:
+            log = logging.getLogger("uvicorn.error")  # which would tell at length what had to be broken off
+            log.setLevel(logging.CRITICAL)
             server.should_exit = True
             thread.join(2 * GRACE)
+            log.setLevel(logging.ERROR)
 
 
 class Patient(H11Protocol):
@@ -114,6 +118,13 @@ class Patient(H11Protocol):
         """Wait for the next request."""
         self._expect()
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """Stop: to what is still being streamed it is as if its client had gone."""
+        super().shutdown()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def _expect(self) -> None:
         self._unexpect()
