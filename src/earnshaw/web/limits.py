@@ -23,5 +23,13 @@ class Limits:
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
 
+    # the view Sweep
+    sweep_steps: int = 200_000  #: of one run of a sweep
+    sweep_seconds: float = 600.0
+    families: int = 60  #: that are shown of one sweep
+    proof_seconds: float = 120.0
+    check_seconds: float = 60.0  #: of a certificate from a file
+    process_bytes: int = 4 << 30  #: of memory, for a process that proves or checks
+
 
 LIMITS = Limits()
