@@ -193,7 +193,9 @@ def test_the_command_ends_with_one_word_whatever_goes_on(tmp_path, number, code)
         with contextlib.ExitStack() as stack:
             if number is signal.SIGINT:  # in the middle of a run, of which the first event has come
                 head = {"content-type": "application/json"}
-                asked = urllib.request.Request(f"{address}api/sweep/run", b'{"problem": {"k": 20, "n": 20}, "runs": 1000}', head)
+                asked = urllib.request.Request(
+                    f"{address}api/sweep/run", b'{"problem": {"k": 20, "n": 20}, "runs": 1000}', head
+                )
                 stack.enter_context(urllib.request.urlopen(asked, timeout=60)).readline()
             running.send_signal(number)
             out, err = running.communicate(timeout=60)
