@@ -7,13 +7,13 @@ import earnshaw as es
 
 
 def test_runs_a_proof_and_a_certificate(page, tmp_path):
-    page.open("sweep?k=6&n=6&runs=100&seed=6")
+    page.open("sweep?k=6&n=6&runs=150&seed=6")
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector("[data-view=sweep][data-state=done]")
     number = lambda name: page.inner_text(f"[data-number={name}]")  # noqa: E731
-    assert (number("ended"), number("global"), number("spurious")) == ("100 of 100 runs", "98", "2")
-    assert number("percent") == "2.0% (0.2 to 7.0)"
-    assert page.inner_text("#command") == "earnshaw sweep -k 6 -n 6 --runs 100 --seed 6"
+    assert (number("ended"), number("global"), number("spurious")) == ("150 of 150 runs", "147", "3")
+    assert number("percent") == "2.0% (0.4 to 5.7)"
+    assert page.inner_text("#command") == "earnshaw sweep -k 6 -n 6 --runs 150 --seed 6"
     page.wait_for_selector(".plot .bars")
 
     page.get_by_role("button", name="Family 1").press("Enter")

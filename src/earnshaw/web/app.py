@@ -21,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from earnshaw import __version__
 from earnshaw.errors import InputError, install_line
+from earnshaw.threads import one_blas_thread
 from earnshaw.web.guards import Guard, unserved
 from earnshaw.web.limits import LIMITS
 
@@ -47,6 +48,7 @@ def create_app(folder: Path) -> Starlette:
         timer.start()
         yield
         timer.cancel()
+        late.held.close()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=REFRESHED)
@@ -79,6 +81,7 @@ class Late:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ready = folder, threading.Event()
+        self.held = contextlib.ExitStack()
         self._api: Any = None
         self._loading = threading.Lock()
 
@@ -103,6 +106,7 @@ class Late:
         from earnshaw.numerics import remember_programs
 
         remember_programs()
+        self.held.enter_context(one_blas_thread())  # for all views at once: none of them changes it under another
         self.ready.set()
 
 

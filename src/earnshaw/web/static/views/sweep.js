@@ -145,7 +145,7 @@ async function mount(root, context) {
       ["steps of a run", Math.round(summary.steps / summary.runs), "steps"],
       ["time", `${summary.seconds.toFixed(1)} s`, "seconds"],
     ]);
-    context.say("All runs have ended. The percentages have exact 95% intervals.");
+    context.say(`All runs have ended${result.kept ? `, and are kept in ${result.kept}` : ""}. The percentages have exact 95% intervals.`);
     context.command(result.command);
     list.show(result);
     draw();
@@ -176,7 +176,7 @@ function numbered(name) {
 export default {
   name: "sweep",
   title: "Sweep",
-  key: "3",
+  key: "s",
   about: "Gradient descent from many random starts: where it ends, which minima those are, and a proof of any of them.",
   defaults,
   mount,
