@@ -15,6 +15,7 @@ from earnshaw.experiments.views import Place, Spectrum
 from earnshaw.web import setting, sweep
 
 SIX = {"problem": {"k": 6, "n": 6}, "runs": 100, "seed": 6}
+LONG = {"problem": {"k": 6, "n": 6}, "runs": 1000, "step": 1e-4}
 
 
 def told(response):
@@ -76,7 +77,7 @@ def test_a_point_is_shown_as_the_library_draws_it(client, events):
 
 
 def test_who_stops_listening_stops_the_runs():
-    asked = sweep.Runs.model_validate({"problem": {"k": 12, "n": 12}, "runs": 1000})
+    asked = sweep.Runs.model_validate(LONG)
     gone = []
     running = sweep._watched(asked, asked.plan(), lambda: bool(gone))
     assert next(running)["state"] in ("running", "compiling")
@@ -100,7 +101,7 @@ def test_runs_that_are_kept_are_there_at_once_and_no_more_are_kept_than_allowed(
 
 def test_a_sweep_that_takes_too_long_is_told_so(client, monkeypatch):
     monkeypatch.setattr(sweep, "LIMITS", replace(sweep.LIMITS, sweep_seconds=0.05))
-    answer = client.post("/api/sweep/run", json={"problem": {"k": 12, "n": 12}, "runs": 1000})
+    answer = client.post("/api/sweep/run", json=LONG)
     assert "event: refused" in answer.text
     assert "ask for fewer runs" in answer.text
 
