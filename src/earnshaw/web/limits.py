@@ -19,7 +19,12 @@ class Limits:
     # sizes
     k: int = 20  #: teacher neurons, or protons
     n: int = 24  #: student neurons, or electrons
+    d: int = 24  #: the dimension in which charges move
+    filter: int = 100  #: weights p of the convolutional network's filter
+    patches: int = 60  #: patches k that it sees; with the step 0.1 ends are proved up to this
     seed: int = 2**31 - 1
+    coordinate: float = 1e3  #: of a charge that was dragged
+    watched_steps: int = 20_000  #: of a run that is shown on its way
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
 
