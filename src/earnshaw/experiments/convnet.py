@@ -108,7 +108,8 @@ class Fates:
     starts: Array  #: (4, p + k), in the order of ``earnshaw.starts.base.SIGNS``
     outcomes: tuple[Outcome, ...]  #: proved, by the barrier (docs/convnet.md, Theorem 2)
     decided: NDArray[np.int64]  #: (4,) the step at which that was known
-    path: Trajectory  #: four lanes
+    path: Trajectory  #: four lanes, in five coordinates
+    ends: Array  #: (4, p + k), the points at its last moment
 
 
 def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: int, every: int = 1) -> Fates:
@@ -117,8 +118,10 @@ def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: in
     (filter,), (outputs,) = teachers(nets, seed, lane)
     problem, starts = ConvNet(filter, outputs), FourSigns().draw(nets, seed, lane)[:, 0]
     runs = sweep(problem, runs=len(starts), start=starts, optimizer=GradientDescent(step=step), workers=1)
-    path = follow(ConvNetLandscape.of(problem), starts, step, steps, every)
-    return Fates(problem, starts, tuple(map(Outcome.from_code, runs.outcome.tolist())), runs.steps, path)
+    reduced, five, lift = ConvNetLandscape.of(problem).reduced(starts)
+    path = follow(reduced, five, step, steps, every)
+    outcomes = tuple(map(Outcome.from_code, runs.outcome.tolist()))
+    return Fates(problem, starts, outcomes, runs.steps, path, lift(path.ends))
 
 
 @dataclass(frozen=True)

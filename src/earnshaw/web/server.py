@@ -49,7 +49,10 @@ def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str,
     """
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(bound(port))
-        folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="earnshaw-explore-")))
+        folder = Path(
+            out
+            or stack.enter_context(tempfile.TemporaryDirectory(prefix="earnshaw-explore-", ignore_cleanup_errors=True))
+        )
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -82,6 +82,7 @@ async function mount(root, context) {
     for (const name of ["p", "ratio"]) rest.show(name, conv);
     rest.show("scale", state.start === "normal");
     main.show("n", !conv);
+    main.input("k").labels[0].textContent = conv ? "k, patches" : "k, teacher neurons";
     rest.refresh();
   }
 
@@ -145,7 +146,7 @@ async function mount(root, context) {
       ["steps of a run", Math.round(summary.steps / summary.runs), "steps"],
       ["time", `${summary.seconds.toFixed(1)} s`, "seconds"],
     ]);
-    context.say("All runs have ended. The percentages have exact 95% intervals.");
+    context.say(`All runs have ended${result.kept ? `, and are kept in ${result.kept}` : ""}. The percentages have exact 95% intervals.`);
     context.command(result.command);
     list.show(result);
     draw();
