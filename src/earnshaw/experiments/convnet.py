@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -14,10 +15,15 @@ from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
+from earnshaw.experiments.plan import Plan
+from earnshaw.experiments.sweep import SweepResult
+from earnshaw.experiments.work import work_of
+from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_lanes import reduce_arrays
+from earnshaw.landscapes.convnet_lanes import reduce_arrays, teachers
+from earnshaw.landscapes.convnet_stationary import Stationarity, spurious_limit, stationary_points
 from earnshaw.numerics import compiled
-from earnshaw.problems import ConvNet
+from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.starts import SphereAndBall, sign_flips
 from earnshaw.threads import one_blas_thread
 
@@ -94,6 +100,46 @@ def _follow(
     begun = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((lanes, 2), dtype=jnp.uint32))
     _, later = jax.lax.scan(moment, begun, None, length=count)
     return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0)
+
+
+def runs_again(result: SweepResult, lanes: int, steps: int) -> Trajectory | None:
+    """Return the first so many runs of a sweep of random teachers again, moment by moment.
+
+    None where they were not by gradient descent from single random starts.
+    """
+    plan = None if not isinstance(result.files, Path) else work_of(result.files.parent)
+    if not isinstance(plan, Plan):
+        return None
+    setting = plan.by_name[result.name]
+    if not (isinstance(setting.problem, RandomConvNets) and isinstance(setting.descent, GradientDescent)):
+        return None
+    if not isinstance(plan.start, SphereAndBall):
+        return None
+    landscape, points = first_lanes(setting.problem, min(lanes, setting.runs), plan.seed)
+    return follow(landscape, points, setting.descent.step, steps)
+
+
+def first_lanes(problem: RandomConvNets, runs: int, seed: int) -> tuple[ConvNetLandscape, np.ndarray]:
+    """Return the teachers and starts of the first so many runs, in five coordinates."""
+    lanes = np.arange(runs)
+    reduced, points, _ = lane_landscape(problem, seed, lanes).reduced(SphereAndBall().draw(problem, seed, lanes))
+    return reduced, points
+
+
+@dataclass(frozen=True)
+class SpuriousPoint:
+    """The stationary point of a filter against the teacher's; it is the same for all teachers of a sweep, up to a rotation."""
+
+    value: float  #: its loss
+    minimum: bool  #: whether it is a local minimum
+    limit: float  #: the ratio S/|a*| from which on it is none
+
+
+def spurious_point(problem: RandomConvNets, seed: int) -> SpuriousPoint:
+    """Return the spurious point of the teachers that a sweep draws, by its closed form."""
+    filters, outputs = teachers(problem, seed, np.arange(1))
+    _, point, *_ = stationary_points(ConvNet(filters[0], outputs[0]))
+    return SpuriousPoint(point.value, point.kind is Stationarity.SPURIOUS, spurious_limit(problem.patches))
 
 
 @dataclass(frozen=True)

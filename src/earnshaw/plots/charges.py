@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, Progress, common_style, figure, unseen, write_movie
+from earnshaw.plots.style import COLOURS, DOTS_AN_INCH, Progress, canvas, common_style, figure, unseen, write_movie
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,33 +50,56 @@ def _frame(axes: Axes, trajectory: Trajectory, lines: bool) -> list[Any]:
 
 
 def trajectory_figure(trajectory: Trajectory, path: Path) -> None:
-    """Draw the paths of all electrons, and the protons that they reach."""
+    """Write the paths of all electrons, and the protons that they reach."""
     with figure(path, width=6.4, height=5.4) as (_, axes):
-        _frame(axes, trajectory, lines=True)
-        axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
-        problem = trajectory.problem
-        reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
-        axes.set_title(f"{problem.law.name}, d = {problem.dimension}: {reached}")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
+        draw_motion(axes, trajectory)
 
 
 def energy_figure(trajectory: Trajectory, path: Path) -> None:
-    """Draw the loss over time, with a mark where an electron reaches a proton."""
+    """Write the loss over time, with a mark where an electron reaches a proton."""
     with figure(path) as (_, axes):
-        later = trajectory.times > 0
-        axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
-        for capture in trajectory.captures:
-            axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
-        axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
-        axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
-        if trajectory.captures and not trajectory.problem.law.bounded:
-            axes.set_xlabel("time (after a capture: the energy of the charges that are left)")
+        draw_energy(axes, trajectory)
+
+
+def motion_figure(trajectory: Trajectory, path: Path) -> None:
+    """Write the paths and the loss over time beside each other."""
+    with canvas(path, 11.0, 5.0) as sheet:
+        left, right = sheet.subplots(1, 2)
+        draw_motion(left, trajectory)
+        draw_energy(right, trajectory)
+
+
+def draw_motion(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw the paths of all electrons, and the protons that they reach."""
+    _frame(axes, trajectory, lines=True)
+    axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
+    problem = trajectory.problem
+    reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
+    axes.set_title(f"{problem.law.name}, d = {problem.dimension}: {reached}")
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
+
+
+def draw_energy(axes: Axes, trajectory: Trajectory) -> None:
+    """Draw the loss over time, with a mark where an electron reaches a proton."""
+    later = trajectory.times > 0
+    axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
+    for capture in trajectory.captures:
+        axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
+    axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
+    axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
+    if trajectory.captures and not trajectory.problem.law.bounded:
+        axes.set_xlabel("time (after a capture: the energy of the charges that are left)")
 
 
 def animate(
-    trajectory: Trajectory, path: Path, frames: int = 90, still: int | None = None, progress: Progress = unseen
+    trajectory: Trajectory,
+    path: Path,
+    frames: int = 90,
+    still: int | None = None,
+    progress: Progress = unseen,
+    dots: int = DOTS_AN_INCH,
 ) -> None:
-    """Write the motion, and the loss beside it, as a GIF, and the frame ``still``, where given, as PNG.
+    """Write the motion, and the loss beside it, as a GIF, and the frame ``still``, where given, as PNG; it is 7.6 inches wide.
 
     Frames follow the distance travelled, not the time: forces fall off exponentially, so most of the time nothing seems
     to move.
@@ -113,7 +136,7 @@ def animate(
             words = f"time {times[frame]:.3g}\n{reached} of {problem.electrons} electrons on a proton"
             energy.set_title(words, fontsize=10, loc="left")
 
-        write_movie(figure, draw, frames, path, still, progress=progress)
+        write_movie(figure, draw, frames, path, still, progress, dots)
 
 
 def _limits(losses: np.ndarray, bounded: bool) -> tuple[float, float]:
