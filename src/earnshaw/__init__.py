@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         work_of,
     )
     from earnshaw.landscapes import landscape, stationary_points
-    from earnshaw.plots import plot
+    from earnshaw.plots import animate, plot
     from earnshaw.potentials import potential
     from earnshaw.problems import (
         ChargeLaw,
@@ -77,7 +77,7 @@ _HOMES = {
     "experiments": "Atlas AtlasMap Fit Plan Runs Sweep SweepResult atlas_map build_atlas compare dynamics families families_met "
     "family_spectrum fit follow grow load load_atlas merge repair run_plan sweep verify work_of",
     "landscapes": "landscape stationary_points",
-    "plots": "plot",
+    "plots": "animate plot",
     "potentials": "potential",
     "problems": "ChargeLaw Charges ConvNet Data DeepTanh Labels Logistic RandomConvNets TwoLayer problem_from_json "
     "standard_teacher",

@@ -3,89 +3,100 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import bold, progress_bar, say
-from earnshaw.cli.helping import argument, option
+from earnshaw.cli.helping import argument, begins, option
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
+    from earnshaw.experiments.dynamics import Trajectory
     from earnshaw.experiments.scenes import SweepScene
     from earnshaw.plots.style import Progress
 
 EXAMPLES = (
-    "earnshaw animate saddle",
-    "earnshaw animate all --quick                # a few frames of each",
+    "earnshaw animate runs/mine                  # the runs of a sweep",
+    "earnshaw animate runs/mine/certificates     # its proved minima",
+    "earnshaw animate saddle --quick             # a few frames",
     "earnshaw animate all --out docs/images      # those of the README",
 )
-Scene = Literal["electrons", "histogram", "saddle", "overview", "all"]
+SOURCE_HELP = (
+    "electrons, histogram, saddle, overview, all; or your own: run folders of sweeps or charges, certificates or folders of "
+    "them, .npz files of points."
+)
+SCENES = ("electrons", "histogram", "saddle", "overview")
 
 
 def animate(
-    scene: Annotated[Scene, argument("|".join(get_args(Scene)), "What to show.")],
+    sources: Annotated[list[str], argument("SCENE|SOURCE", SOURCE_HELP, autocompletion=begins((*SCENES, "all")))],
     folder: Annotated[Path, option("Where the files go.", "--out", metavar="DIR")] = Path("out/animations"),
     quick: Annotated[bool, option("Few frames and few runs: to see that it works.", "--quick")] = False,
 ) -> None:
-    """Make short looping animations (GIF, and the last frame as PNG) of what is computed here and now.
+    """Make short looping animations (GIF, and the last frame as PNG) of what is computed here and now, or of your own.
 
     electrons: student neurons as charges that find the teacher's. histogram: runs of gradient descent for k = n = 10
     come to rest, and a histogram fills up beside the paper's percentage. saddle: a proved minimum of six neurons is one
-    no more when a neuron is added. overview: one still picture, PNG and SVG.
+    no more when a neuron is added. overview: one still picture, PNG and SVG. Of a sweep's folder the runs are shown as in
+    histogram (those recorded with sweep --trace; if none were, the first 200 run again), of a point what splitting a
+    neuron opens as in saddle, or descent on a plane.
     """
     from earnshaw.numerics import remember_programs
 
+    for source in sources:
+        if source not in (*SCENES, "all") and not Path(source).exists():
+            scenes = ", ".join((*SCENES, "all"))
+            raise InputError(f"{source} is neither a scene ({scenes}) nor a file or folder; give one of these")
     remember_programs()
-    makers = {"electrons": _electrons, "histogram": _histogram, "saddle": _saddle, "overview": _overview}
-    for name in makers if scene == "all" else [scene]:
-        with progress_bar(name) as progress:
-            words = makers[name](folder / name, quick, progress)
-        say(f"{bold(folder / name)}: {words}", markup=True)
+    for source in sources:
+        for name in SCENES if source == "all" else [source]:
+            with progress_bar(Path(name).name) as progress:
+                lines = _made(name, folder, quick, progress)
+            for path, words in lines:
+                say(f"{bold(path)}: {words}", markup=True)
 
 
-def _electrons(path: Path, quick: bool, progress: Progress) -> str:
+def _made(name: str, folder: Path, quick: bool, progress: Progress) -> list[tuple[Path, str]]:
+    """Return what was made of a scene or a source: files without their endings, and words."""
+    from earnshaw.experiments.scenes import split_scene
+    from earnshaw.plots.films import animate as films
+    from earnshaw.plots.films import film
+
+    if name == "overview":
+        return [(folder / name, _overview(folder / name, quick, progress))]
+    if name == "electrons":
+        made = [film(_electrons(quick), folder / name, quick, progress)]
+    elif name == "histogram":
+        scene, printed = _sweep(quick)
+        made = [film(scene, folder / name, quick, progress, printed)]
+    elif name == "saddle":
+        scene = split_scene(maps=3, resolution=21) if quick else split_scene()
+        made = [film(scene, folder / name, quick, progress)]
+    else:
+        made = films(Path(name), folder, quick=quick, progress=progress)
+    return [(one.gif.with_name(one.gif.name.removesuffix(".gif")), one.words) for one in made]
+
+
+def _electrons(quick: bool) -> Trajectory:
     from earnshaw.experiments.dynamics import Integration, dynamics
-    from earnshaw.plots.charges import animate as draw
     from earnshaw.problems.charges import ChargeLaw, Charges, random_start
 
     places, start, moving = random_start(dimension=3, protons=6, electrons=None, factor=0.25, seed=0)
     law = ChargeLaw("almost-yukawa", eigenvalue=1.0, radius=0.5, variant="T")
     problem = Charges(places, electrons=len(start), electron_charges=moving, law=law)
-    trajectory = dynamics(problem, start, Integration(stored=1000 if quick else 20_000))
-    draw(trajectory, path, frames=6 if quick else 100, still=-1, progress=progress)
-    first, last = trajectory.energies[[0, -1]].round(12) + 0.0  # without the rounding of a sum that is 0
-    return f"{len(trajectory.captures)} of {problem.electrons} electrons reach a proton; loss {first:.3g} to {last:.3g}"
+    return dynamics(problem, start, Integration(stored=1000 if quick else 20_000))
 
 
 def _sweep(quick: bool) -> tuple[SweepScene, float]:
     """Return the runs of one size and the printed percentage of spurious ones."""
-    from earnshaw.experiments.scenes import sweep_scene
+    from earnshaw.experiments import Plan
+    from earnshaw.experiments.scenes import sweep_scene, traced
     from earnshaw.papers.spurious import TABLE_1
+    from earnshaw.problems import TwoLayer, standard_teacher
 
     size, runs = (8, 32) if quick else (10, 200)
     (printed,) = (row.percent for row in TABLE_1 if row.k == size)
-    return sweep_scene(size, runs), printed
-
-
-def _histogram(path: Path, quick: bool, progress: Progress) -> str:
-    from earnshaw.plots.scenes import sweep_movie
-
-    scene, printed = _sweep(quick)
-    sweep_movie(scene, printed, path, frames=6 if quick else 90, progress=progress)
-    percent = 100 * scene.spurious.mean()
-    runs, size = len(scene.spurious), scene.size
-    return f"{percent:.1f}% of {runs} runs end at spurious minima for k = n = {size}; the paper has {printed:g}%"
-
-
-def _saddle(path: Path, quick: bool, progress: Progress) -> str:
-    from earnshaw.experiments.scenes import split_scene
-    from earnshaw.plots.scenes import saddle_movie
-
-    scene = split_scene(maps=3, resolution=21) if quick else split_scene()
-    saddle_movie(scene, path, frames=8 if quick else 96, progress=progress)
-    return (
-        f"smallest eigenvalue {scene.before[0]:+.4f} with 6 neurons, {scene.after[0]:+.4f} with 7, loss {scene.loss:.4f} "
-        f"in both; descent with 7 ends at {scene.leaves.losses[-1]:.1e}"
-    )
+    plan = Plan.of(TwoLayer(standard_teacher(size)), runs=runs)
+    return sweep_scene(traced(plan, plan.settings[0].name, runs)), printed
 
 
 def _overview(path: Path, quick: bool, progress: Progress) -> str:

@@ -72,7 +72,7 @@ COMMANDS = (  # name, function, examples, group, one line
     ("draw", draw.draw, draw.EXAMPLES, SHOW, "Draw a minimum: weights, spectrum, a slice of the loss."),
     ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a run folder."),
     ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
-    ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make the three animations of the README."),
+    ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make films: of your runs, of a minimum, of charges."),
 )
 
 for _name, _function, _examples, _group, _line in COMMANDS:

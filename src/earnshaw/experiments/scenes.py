@@ -1,54 +1,101 @@
-"""What the animations show, computed: a sweep that fills its histogram, and a minimum that becomes a saddle."""
+"""What films show, computed: a sweep that fills its histogram, a minimum that becomes a saddle, charges in motion."""
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
 
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.descent import GradientDescent, Outcome, Stopping, Trace
+from earnshaw.descent import GradientDescent, Outcome, Trace
 from earnshaw.errors import InputError
-from earnshaw.experiments.engine import run
+from earnshaw.experiments.dynamics import Trajectory
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs
-from earnshaw.experiments.summary import families
-from earnshaw.experiments.views import Descended, Place, beside, descend, place_of, plane, seen, unit
+from earnshaw.experiments.summary import MINIMA, families
+from earnshaw.experiments.sweep import Sweep, SweepResult, run_plan
+from earnshaw.experiments.views import (
+    Descended,
+    Place,
+    Slice,
+    beside,
+    descend,
+    place_of,
+    places_in,
+    plane,
+    seen,
+    slice_of,
+    unit,
+)
+from earnshaw.experiments.work import load, work_of
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.two_layer import split_neuron
-from earnshaw.problems import TwoLayer, standard_teacher
+from earnshaw.problems import Problem, TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, shipped_certificate
 
+EVERY = 25  # steps between the records of runs that are run again
+MOMENTS = 200  # of a film of a sweep, and as many more while most runs are on their way
+FILMED = 200  # runs that are run again, where nothing was recorded of them
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class SweepScene:
-    """The losses of all runs of one size over their steps."""
+    """The losses of all runs of one problem over their steps."""
 
-    size: int  # k = n
+    problem: Problem
     steps: np.ndarray  # (T,) the moments
     values: np.ndarray  # (T, runs) losses; those of a run that has ended stay where it ended
     last: np.ndarray  # (runs,) the index of the moment at which each run has come to rest
-    spurious: np.ndarray  # (runs,) whether it ended at a minimum that is not global
+    found: np.ndarray  # (runs,) whether it found the global minimum
+    spurious: np.ndarray  # (runs,) whether it ended at a minimum that is not (known to be) global
     levels: tuple[float, ...]  # the losses of the families of such minima, the most frequent first
+    again: bool = False  # whether these are runs of a folder that were run again, to be recorded
 
 
-def sweep_scene(size: int = 10, runs: int = 200, seed: int = 0, every: int = 25) -> SweepScene:
-    """Run gradient descent from random starts as ``earnshaw sweep`` does, and keep every run's loss over time."""
-    plan = Plan.of(TwoLayer(standard_teacher(size)), runs=runs, seed=seed, stopping=Stopping(trace=every))
-    (result,) = run(plan).values()
-    ended = Runs.of_arrays(plan.settings[0].problem, result.arrays)
-    trace = Trace(**result.part("-trace"))
-    spurious = ended.outcome == Outcome.SPURIOUS.code
-    steps = np.arange(0, int(ended.steps.max()) + every, every)
-    values = np.empty((len(steps), runs))
-    for lane in range(runs):
-        mine = trace.run == lane
+def sweep_scene(runs: Runs, again: bool = False) -> SweepScene:
+    """Return the losses over time of runs that were recorded on their way.
+
+    Moments are closer while nine in ten of the runs are on their way than after that.
+    """
+    trace = recorded(runs)
+    ends = MOMENTS * np.ceil(np.array([np.quantile(runs.steps, 0.9), runs.steps.max()]) / MOMENTS).astype(int)
+    steps = np.unique([np.linspace(0, max(end, MOMENTS), MOMENTS + 1, dtype=int) for end in ends])
+    values = np.empty((len(steps), len(runs)))
+    for lane, run in enumerate(runs.run):
+        mine = trace.run == run
         at, loss = trace.step[mine], trace.value[mine]
         before = np.clip(np.searchsorted(at, steps, side="right") - 1, 0, len(at) - 1)
-        values[:, lane] = np.where(steps >= ended.steps[lane], ended.value[lane], loss[before])
-    last = np.searchsorted(steps, ended.steps, side="left")
-    levels = tuple(family.objective for family in families(ended.spurious))
-    return SweepScene(size, steps, values, last, spurious, levels)
+        values[:, lane] = np.where(steps >= runs.steps[lane], runs.value[lane], loss[before])
+    return SweepScene(
+        problem=runs.problem,
+        steps=steps,
+        values=values,
+        last=np.searchsorted(steps, runs.steps, side="left"),
+        found=runs.outcome == Outcome.GLOBAL.code,
+        spurious=np.isin(runs.outcome, [outcome.code for outcome in MINIMA]),
+        levels=tuple(family.objective for family in families(runs.where(*MINIMA))),
+        again=again,
+    )
+
+
+def recorded(runs: Runs | SweepResult) -> Trace:
+    """Return what was recorded of runs on their way; where nothing was, raise :class:`InputError`."""
+    if runs.trace is None:
+        raise InputError("of these runs nothing was recorded on the way; sweep with trace=25, a record every 25 steps")
+    return runs.trace
+
+
+def traced(plan: Plan, name: str, most: int) -> Runs:
+    """Run the first runs of a setting, so many at most, and record them every 25 steps."""
+    setting = plan.by_name[name]
+    some = dataclasses.replace(setting, runs=min(setting.runs, most), kernel="")
+    stopping = dataclasses.replace(plan.stopping, trace=EVERY)
+    (result,) = run_plan(dataclasses.replace(plan, settings=(some,), stopping=stopping))
+    return dataclasses.replace(result.runs, trace=result.trace)
 
 
 @dataclass(frozen=True)
@@ -78,6 +125,11 @@ def shipped_minimum() -> np.ndarray:
         return place_of(Certificate.load(path)).ordered()
 
 
+def splits(problem: Problem) -> TypeGuard[TwoLayer]:
+    """Whether neurons of this problem can be split: ReLU networks that sum them."""
+    return isinstance(problem, TwoLayer) and problem.unprovable is None
+
+
 def split_scene(
     place: Place | None = None,
     neuron: int = 0,
@@ -94,7 +146,7 @@ def split_scene(
     """
     place = place or Place(TwoLayer(standard_teacher(6)), shipped_minimum())
     problem, old = place.problem, place.weights
-    if not isinstance(problem, TwoLayer) or problem.unprovable is not None:
+    if not splits(problem):
         what = problem.unprovable or "it has another network"
         raise InputError(f"neurons are split of ReLU networks that sum them, and of this problem not: {what}")
     new = split_neuron(old, neuron)
@@ -145,3 +197,55 @@ def _merged(change: np.ndarray, neuron: int) -> np.ndarray:
     merged = change[:-1].copy()
     merged[neuron] += change[-1]
     return merged
+
+
+Scene = SweepScene | SplitScene | Slice | Trajectory
+
+
+def scenes_of(source: Any, quick: bool = False) -> Iterator[tuple[str, Scene]]:
+    """Yield what there is to be filmed, with a name: of a run folder, a certificate or a file of points, or of an object.
+
+    Of a sweep each setting is a scene, of a folder of charges in motion their trajectory. Of a point it is a neuron that is
+    split in two, or where neurons are not split, the loss on a plane through it. Runs of a folder that were not recorded
+    on their way are run again, the first 200 of each setting; ``quick`` asks for 32, and for coarse maps.
+    """
+    if isinstance(source, str | Path):
+        folder = Path(source)
+        if (folder / "manifest.json").exists():
+            held = load(folder)
+            if not isinstance(held, Sweep | Trajectory):
+                kind = type(held).__name__
+                raise InputError(f"{folder} holds a {kind}; films are made of sweeps, charges in motion and points")
+            source = held.whole() if isinstance(held, Sweep) else held
+        else:
+            for name, place in places_in(folder).items():
+                yield name, _of_point(place, quick)
+            return
+    if isinstance(source, Sweep):
+        for result in source:
+            yield result.name, _of_result(result, quick)
+    elif isinstance(source, SweepResult):
+        yield source.name, _of_result(source, quick)
+    elif isinstance(source, Runs):
+        yield source.problem.name, sweep_scene(source)
+    elif isinstance(source, Trajectory):
+        yield "dynamics", source
+    else:
+        place = place_of(source)
+        yield f"{place.problem.name}-point", _of_point(place, quick)
+
+
+def _of_result(result: SweepResult, quick: bool) -> SweepScene:
+    if result.trace is not None or not isinstance(result.files, Path):
+        return sweep_scene(dataclasses.replace(result.runs, trace=recorded(result)))
+    plan = work_of(result.files.parent)
+    assert isinstance(plan, Plan)
+    return sweep_scene(traced(plan, result.name, 32 if quick else FILMED), again=True)
+
+
+def _of_point(place: Place, quick: bool) -> SplitScene | Slice:
+    place = Place(place.problem, place.ordered())
+    coarse: dict[str, Any] = {"resolution": 21} if quick else {}
+    if not splits(place.problem):
+        return slice_of(place, **coarse)
+    return split_scene(place, maps=3 if quick else 24, **coarse)

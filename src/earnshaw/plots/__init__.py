@@ -2,6 +2,7 @@
 
 from earnshaw.plots import plot
 from earnshaw.plots.every_k import course_figure
+from earnshaw.plots.films import Film, animate
 from earnshaw.plots.intervals import OURS, Curve, Proportion, bars
 from earnshaw.plots.plot import card_figures
 from earnshaw.plots.style import GLOBAL, SPURIOUS
@@ -12,7 +13,9 @@ __all__ = [
     "OURS",
     "SPURIOUS",
     "Curve",
+    "Film",
     "Proportion",
+    "animate",
     "bars",
     "card_figures",
     "course_figure",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, DOTS_AN_INCH, Progress, canvas, common_style, figure, unseen, write_movie
+from earnshaw.plots.style import COLOURS, DOTS_AN_INCH, Progress, common_style, figure, unseen, write_movie
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,45 +50,27 @@ def _frame(axes: Axes, trajectory: Trajectory, lines: bool) -> list[Any]:
 
 
 def trajectory_figure(trajectory: Trajectory, path: Path) -> None:
-    """Write the paths of all electrons, and the protons that they reach."""
+    """Draw the paths of all electrons, and the protons that they reach."""
     with figure(path, width=6.4, height=5.4) as (_, axes):
-        draw_motion(axes, trajectory)
+        _frame(axes, trajectory, lines=True)
+        axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
+        problem = trajectory.problem
+        reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
+        axes.set_title(f"{problem.law.name}, d = {problem.dimension}: {reached}")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
 
 
 def energy_figure(trajectory: Trajectory, path: Path) -> None:
-    """Write the loss over time, with a mark where an electron reaches a proton."""
-    with figure(path) as (_, axes):
-        draw_energy(axes, trajectory)
-
-
-def motion_figure(trajectory: Trajectory, path: Path) -> None:
-    """Write the paths and the loss over time beside each other."""
-    with canvas(path, 11.0, 5.0) as sheet:
-        left, right = sheet.subplots(1, 2)
-        draw_motion(left, trajectory)
-        draw_energy(right, trajectory)
-
-
-def draw_motion(axes: Axes, trajectory: Trajectory) -> None:
-    """Draw the paths of all electrons, and the protons that they reach."""
-    _frame(axes, trajectory, lines=True)
-    axes.plot([], [], "o", color=COLOURS[0], label="electron at the end, with its path")
-    problem = trajectory.problem
-    reached = f"{len(trajectory.captures)} of {problem.electrons} electrons on a proton"
-    axes.set_title(f"{problem.law.name}, d = {problem.dimension}: {reached}")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncol=3, fontsize=9)
-
-
-def draw_energy(axes: Axes, trajectory: Trajectory) -> None:
     """Draw the loss over time, with a mark where an electron reaches a proton."""
-    later = trajectory.times > 0
-    axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
-    for capture in trajectory.captures:
-        axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
-    axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
-    axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
-    if trajectory.captures and not trajectory.problem.law.bounded:
-        axes.set_xlabel("time (after a capture: the energy of the charges that are left)")
+    with figure(path) as (_, axes):
+        later = trajectory.times > 0
+        axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
+        for capture in trajectory.captures:
+            axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
+        axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
+        axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
+        if trajectory.captures and not trajectory.problem.law.bounded:
+            axes.set_xlabel("time (after a capture: the energy of the charges that are left)")
 
 
 def animate(

@@ -8,7 +8,7 @@ A *point* is a family, a proof or a certificate: each knows its problem. A fit h
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from earnshaw.errors import InputError
-from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, signed
-from earnshaw.plots.scenes import split_panels
+from earnshaw.plots.points import draw_matrix, draw_spectrum, signed
+from earnshaw.plots.scenes import draw_slice, sized, split_panels
 from earnshaw.plots.style import KINDS, canvas, on
 from earnshaw.plots.sweeps import draw_histogram, draw_paths, draw_values, fates_of, floor_of
 from earnshaw.plots.trails import draw_trails
@@ -44,7 +44,7 @@ def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
     _some(runs)
     with on(ax) as axes:
         draw_histogram(axes, runs.value, fates_of(runs))
-        axes.set_title(f"Where {len(runs)} runs end, {_sizes(runs.problem.sizes)}", loc="left")
+        axes.set_title(f"Where {len(runs)} runs end, {sized(runs.problem)}", loc="left")
         axes.legend(fontsize=9)
     return axes
 
@@ -61,7 +61,7 @@ def weights(point: Point | Fit, ax: Axes | None = None, *, numbers: bool = True)
     with on(ax, 1.6 + 0.5 * min(matrix.shape[1], 16), 1.4 + 0.34 * min(matrix.shape[0], 16)) as axes:
         draw_matrix(axes, matrix, None if numbers else {})
         axes.set(xlabel="coordinate")
-        axes.set_title(f"Weights, {_sizes(place.sizes)}: loss {place.loss:.6f}", loc="left", fontsize=10)
+        axes.set_title(f"Weights, {sized(place)}: loss {place.loss:.6f}", loc="left", fontsize=10)
     return axes
 
 
@@ -98,15 +98,7 @@ def slice(
 
     found = slice_of(place_of(point), towards, reach=reach, resolution=resolution)
     with on(ax, 5.2, 4.4) as axes:
-        draw_map(axes, found.across, found.along, found.values, found.loss, found.values)
-        axes.plot(*found.path.places.T, color="black", linewidth=1.2)
-        axes.plot(*found.path.places[0], "o", color="white", markeredgecolor="black", markersize=6)
-        axes.plot(0, 0, "o", color="black", markersize=7)
-        if found.target is not None:
-            mark(axes, found.target, "the other point")
-        axes.set(xlabel=found.labels[0], ylabel=found.labels[1])
-        words = f"Loss on a plane; blue: below F = {found.loss:.6f}"
-        axes.set_title(f"{words}\nline: gradient descent, seen from above", loc="left", fontsize=10)
+        draw_slice(axes, found)
     return axes
 
 
@@ -131,9 +123,9 @@ def trace(runs: Runs | SweepResult, ax: Axes | None = None) -> Axes:
 
     It is there after ``es.sweep(..., trace=25)``, and in ``es.load(folder)["k6-n6"]`` after ``earnshaw sweep --trace 25``.
     """
-    recorded = runs.trace
-    if recorded is None:
-        raise InputError("of these runs nothing was recorded on the way; sweep with trace=25, a record every 25 steps")
+    from earnshaw.experiments import scenes
+
+    recorded = scenes.recorded(runs)
     ended: Any = getattr(runs, "runs", runs)
     _some(ended)
     low = floor_of(np.concatenate([recorded.value, ended.value]))
@@ -146,7 +138,7 @@ def trace(runs: Runs | SweepResult, ax: Axes | None = None) -> Axes:
             axes.set_yscale("log")
         axes.autoscale_view()
         axes.set(xlabel="step", ylabel="loss F")
-        axes.set_title(f"{len(ended)} runs on their way, {_sizes(ended.problem.sizes)}", loc="left")
+        axes.set_title(f"{len(ended)} runs on their way, {sized(ended.problem)}", loc="left")
         axes.legend(fontsize=9)
     return axes
 
@@ -202,18 +194,19 @@ def draw(
     Its panels: the weights, the spectrum, the loss on a plane, and for ReLU networks that sum their neurons the plane
     that one more neuron opens (the one at place ``neuron`` is split).
     """
+    from earnshaw.experiments.scenes import splits
     from earnshaw.experiments.views import place_of
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise InputError(f"a picture of the kind {unknown[0]!r} was asked for; use {', '.join(KINDS)}")
     place, path = place_of(point), Path(path)
-    splits = place.problem.network == "two-layer" and place.problem.unprovable is None
-    with canvas(path, 11.0, 8.6 if splits else 8.2, kinds) as figure:
+    more = splits(place.problem)
+    with canvas(path, 11.0, 8.6 if more else 8.2, kinds) as figure:
         (first, second), (third, fourth) = figure.subplots(2, 2)
         weights(place, first)
         spectrum(place, second)
         slice(place, towards, third)
-        if splits:
+        if more:
             split(place, neuron, fourth)
         else:
             fourth.axis("off")
@@ -241,7 +234,3 @@ def card_figures(point: Point, path: Path) -> dict[str, Path]:
 def _some(runs: Runs) -> None:
     if not len(runs):
         raise InputError("there are no runs to draw; give at least one")
-
-
-def _sizes(sizes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {size:g}" for name, size in sizes.items() if name != "d")

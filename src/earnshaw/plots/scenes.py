@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,23 +12,33 @@ import numpy as np
 
 from earnshaw.plots.points import draw_map, draw_matrix, draw_spectrum, mark, signed
 from earnshaw.plots.style import GLOBAL, PAPER_COLOUR, SPURIOUS, Progress, canvas, common_style, unseen, write_movie
-from earnshaw.plots.sweeps import draw_histogram, draw_paths, fates
+from earnshaw.plots.sweeps import draw_histogram, draw_paths, fates, floor_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from earnshaw.experiments.scenes import SplitScene, SweepScene
+    from earnshaw.experiments.views import Fitted, Place, Slice
+    from earnshaw.problems import Problem
 
 SIZE = (7.6, 4.2)  # inches; 684 pixels wide
+LINES = 40  # edges of the bars of a film's histogram
 LOWEST = 14  # eigenvalues that are shown beside a split neuron
 
 
-def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90, progress: Progress = unseen) -> None:
-    """Show runs coming to rest, the histogram of their last losses filling up, and the paper's percentage."""
+def sized(given: Problem | Place | Fitted) -> str:
+    """Return the sizes of a problem, a point or a fit as titles say them: k = 10, n = 10."""
+    return ", ".join(f"{name} = {size:g}" for name, size in given.sizes.items() if name != "d")
+
+
+def sweep_movie(
+    scene: SweepScene, path: Path, frames: int = 90, printed: float | None = None, progress: Progress = unseen
+) -> None:
+    """Show runs coming to rest, and the histogram of their last losses filling up; and a paper's percentage, where one is given."""
     from matplotlib.figure import Figure
 
     runs = len(scene.last)
-    edges = np.geomspace(4e-4, 0.6, 40)
+    edges, scale = _edges(scene)
     shown = np.clip(scene.values, edges[0], edges[-1])
     highest = np.histogram(shown[-1], edges)[0].max() / runs * 100
     ended = np.searchsorted(np.sort(scene.last), np.arange(len(scene.steps)), side="right") / runs
@@ -38,7 +49,7 @@ def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90,
         curves = figure.add_axes((0.095, 0.29, 0.51, 0.575))
         bars = figure.add_axes((0.635, 0.29, 0.34, 0.575), sharey=curves)
         share = figure.add_axes((0.095, 0.07, 0.88, 0.055))
-        figure.suptitle(f"Gradient descent from {runs} random starts, k = n = {scene.size}", fontsize=11, y=0.975)
+        figure.suptitle(f"{runs} random starts, {sized(scene.problem)}", fontsize=11, y=0.975)
 
         def draw(frame: int) -> None:
             now = moments[frame]
@@ -46,58 +57,121 @@ def sweep_movie(scene: SweepScene, printed: float, path: Path, frames: int = 90,
             for axes in (curves, bars, share):
                 axes.clear()
             _loss_curves(curves, scene, shown, now)
+            curves.set_yscale(scale)
+            curves.set_ylim(edges[0], edges[-1])
             _filling(bars, shown[now], resting, scene, edges, highest)
-            _share(share, resting, scene.spurious, printed)
+            _share(share, resting, scene, printed)
 
         write_movie(figure, draw, frames, path, still=-1, progress=progress)
 
 
+def _edges(scene: SweepScene) -> tuple[np.ndarray, str]:
+    """Return the edges of the bars, from the least loss at an end to the middle one at a start, and which scale suits them."""
+    ends = scene.values[-1]
+    low, top = floor_of(ends), max(2 * float(ends.max()), float(np.median(scene.values[0])))
+    if low is None:
+        least = float(ends.min())
+        return np.linspace(least - 0.05 * (top - least), top, LINES), "linear"
+    return np.geomspace(0.8 * low, top, LINES), "log"
+
+
 def _loss_curves(axes: Axes, scene: SweepScene, shown: np.ndarray, now: int) -> None:
     resting = scene.last <= now
-    for fate in fates(resting & scene.spurious, resting & ~scene.spurious)[::-1]:
+    for fate in fates(resting & scene.spurious, resting & scene.found)[::-1]:
         lanes = np.flatnonzero(fate.mine)
         ends = np.minimum(scene.last[lanes], now) + 1
         paths = [np.column_stack([scene.steps[:end], shown[:end, lane]]) for lane, end in zip(lanes, ends, strict=True)]
         draw_paths(axes, paths, fate)
-    axes.set_yscale("log")
-    axes.set(xlim=(0, 1.02 * scene.steps[-1]), ylim=(3.5e-4, 0.7), xlabel="step", ylabel="loss F")
-    axes.set_title("each run: its loss, and where it comes to rest", fontsize=9, loc="left")
+    axes.set(xlim=(0, 1.02 * scene.steps[-1]), xlabel="step", ylabel="loss F")
+    axes.set_title("each run: its loss, and where it is stopped", fontsize=9, loc="left")
 
 
 def _filling(
     axes: Axes, values: np.ndarray, resting: np.ndarray, scene: SweepScene, edges: np.ndarray, highest: float
 ) -> None:
     right = 1.08 * highest
-    for group, colour, hatch in ((resting & ~scene.spurious, GLOBAL, ""), (resting & scene.spurious, SPURIOUS, "///")):
-        counts = np.histogram(values[group], edges)[0] / len(values) * 100
-        style: dict[str, Any] = {"color": colour, "alpha": 0.85, "align": "edge", "hatch": hatch, "edgecolor": "white"}
-        axes.barh(edges[:-1], counts, np.diff(edges), linewidth=0, **style)
-    for level in scene.levels:
+    for fate in fates(resting & scene.spurious, resting & scene.found)[:2]:
+        counts = np.histogram(values[fate.mine], edges)[0] / len(values) * 100
+        style: dict[str, Any] = {"color": fate.colour, "alpha": 0.85, "align": "edge", "edgecolor": "white"}
+        label = f"{fate.label}: {100 * fate.mine.mean():.1f}%"
+        axes.barh(edges[:-1], counts, np.diff(edges), linewidth=0, hatch=fate.hatch, label=label, **style)
+    for level in _apart(scene.levels, edges):
         if np.isclose(values[resting & scene.spurious], level, rtol=1e-6).any():
             axes.axhline(level, color=SPURIOUS, linewidth=0.8, linestyle="--", zorder=0)
-            axes.text(right, 1.12 * level, f"F = {level:.4f}", color=SPURIOUS, fontsize=9, ha="right")
-    if (resting & scene.spurious).any():
-        axes.text(right, 0.12, "spurious minima, one\nline for each family", color=SPURIOUS, fontsize=9, ha="right")
-    if (resting & ~scene.spurious).any():
-        axes.text(right, 1.6e-3, "found the teacher\n(stopped below 0.001)", color=GLOBAL, fontsize=9, ha="right")
+            words: dict[str, Any] = {"textcoords": "offset points", "color": SPURIOUS, "fontsize": 9, "ha": "right"}
+            axes.annotate(f"F = {level:.4f}", (right, level), (0, 3), **words)
     axes.tick_params(labelleft=False)
     axes.set(xlim=(0, 1.1 * highest), xlabel="runs (%)")
+    axes.legend(loc="upper right", fontsize=9)
     axes.set_title("histogram of the last losses", fontsize=9, loc="left")
 
 
-def _share(axes: Axes, resting: np.ndarray, spurious: np.ndarray, printed: float) -> None:
-    """Draw the shares of all runs: at spurious minima from the left, at the teacher from the right."""
-    bad, good = 100 * np.mean(resting & spurious), 100 * np.mean(resting & ~spurious)
+def _apart(levels: Sequence[float], edges: np.ndarray) -> list[float]:
+    """Return the first levels that have room for their numbers: three bars from each other at least."""
+    chosen: list[float] = []
+    for level in levels:
+        places = np.searchsorted(edges, [*chosen, level])
+        if np.all(np.abs(places[:-1] - places[-1]) > 2):
+            chosen.append(level)
+    return chosen
+
+
+def _share(axes: Axes, resting: np.ndarray, scene: SweepScene, printed: float | None) -> None:
+    """Draw the shares of all runs: at other minima from the left, at the global one from the right."""
+    bad, good = 100 * np.mean(resting & scene.spurious), 100 * np.mean(resting & scene.found)
     axes.barh([0], [bad], 1.0, color=SPURIOUS, alpha=0.85, hatch="///", edgecolor="white", linewidth=0)
     axes.barh([0], [100 - bad - good], 1.0, left=[bad], color="0.9")
     axes.barh([0], [good], 1.0, left=[100 - good], color=GLOBAL, alpha=0.85)
-    words = f"at spurious minima {bad:.1f}%, at the teacher {good:.1f}% of all runs"
-    words += f"; black line: {printed:g}% spurious in the paper"
-    axes.axvline(printed, color=PAPER_COLOUR, linewidth=2.2)
+    words = f"at other minima {bad:.1f}%, at the global one {good:.1f}% of all runs"
+    if printed is not None:
+        words += f"; black line: {printed:g}% in the paper"
+        axes.axvline(printed, color=PAPER_COLOUR, linewidth=2.2)
     axes.set(xlim=(0, 100), ylim=(-0.5, 0.5), yticks=[])
     axes.set_title(words, fontsize=9, loc="left", pad=4)
     axes.grid(visible=False)
     axes.tick_params(axis="x", labelsize=8, pad=1, length=2)
+
+
+def slice_movie(scene: Slice, path: Path, frames: int = 60, progress: Progress = unseen) -> None:
+    """Show gradient descent on the plane through a point, and its loss."""
+    from matplotlib.figure import Figure
+
+    run = scene.path
+    travelled = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(run.places, axis=0), axis=1)))
+    moments = np.searchsorted(travelled, np.linspace(0, travelled[-1], frames)).clip(0, len(travelled) - 1)
+    moments[-1] = len(run.steps) - 1
+    with common_style():
+        figure = Figure(figsize=SIZE)
+        plane = figure.add_axes((0.12, 0.125, 0.43, 0.74))
+        losses = figure.add_axes((0.655, 0.125, 0.315, 0.74))
+
+        def draw(frame: int) -> None:
+            now = moments[frame]
+            plane.clear()
+            losses.clear()
+            draw_slice(plane, scene, now)
+            losses.plot(run.steps[: now + 1], run.losses[: now + 1], color=GLOBAL, linewidth=1.8)
+            losses.axhline(scene.loss, color="0.3", linewidth=0.8)
+            room = 0.08 * float(np.ptp([*run.losses, scene.loss])) or 1e-3
+            bottom, top = min(run.losses.min(), scene.loss) - room, max(run.losses.max(), scene.loss) + room
+            losses.set(xlim=(0, run.steps[-1]), ylim=(bottom, top), xlabel="step of gradient descent")
+            losses.set_title(f"loss F; thin line: at the point, {scene.loss:.6g}", fontsize=9, loc="left")
+
+        write_movie(figure, draw, frames, path, still=-1, progress=progress)
+
+
+def draw_slice(axes: Axes, found: Slice, now: int | None = None) -> None:
+    """Draw the loss on a plane through a point, and the shadow of gradient descent on it, up to a moment if one is given."""
+    draw_map(axes, found.across, found.along, found.values, found.loss, found.values)
+    trail = found.path.places if now is None else found.path.places[: now + 1]
+    axes.plot(*trail.T, color="black", linewidth=1.2)
+    axes.plot(*trail[0], "o", color="white", markeredgecolor="black", markersize=6)
+    axes.plot(*(0, 0) if now is None else trail[-1], "o", color="black", markersize=7)
+    if found.target is not None:
+        mark(axes, found.target, "the other point")
+    axes.set(xlabel=found.labels[0], ylabel=found.labels[1])
+    words = f"Loss on a plane; blue: below F = {found.loss:.6f}"
+    axes.set_title(f"{words}\nline: gradient descent, seen from above", loc="left", fontsize=10)
 
 
 def saddle_movie(scene: SplitScene, path: Path, frames: int = 96, progress: Progress = unseen) -> None:
@@ -136,11 +210,13 @@ def _acts(scene: SplitScene, frames: int) -> list[tuple[str, int, Any, int]]:
     """Return for each frame the words, the map, the run that is shown, and its moment."""
     first = second = frames // 4
     rest = len(scene.stays.steps) - 1
-    n = scene.neurons
-    stays = f"{n} neurons, a minimum: descent after a push comes back"
-    opens = "One neuron is split in two, the loss stays: a direction opens that goes down"
+    n, low = scene.neurons, -1e-9
+    home = "a minimum: descent after a push comes back" if scene.before[0] > low else "a saddle already"
+    stays = f"{n} neurons, {home}"
+    saddle = scene.after[0] < low
+    opens = f"One neuron is split in two, the loss stays: {'a direction opens that goes down' if saddle else 'no direction goes down'}"
     found = "finds the teacher" if scene.leaves.losses[-1] < 1e-3 * scene.loss else "goes further down"
-    leaves = f"{n + 1} neurons, a saddle: descent leaves, and {found}"
+    leaves = f"{n + 1} neurons, " + (f"a saddle: descent leaves, and {found}" if saddle else "and still no way down")
     acts: list[tuple[str, int, Any, int]] = []
     acts += [(stays, 0, scene.stays, int(rest * (i / (first - 1)) ** 2)) for i in range(first)]
     views = np.linspace(0, len(scene.maps) - 1, second + 1)[1:].astype(int)
@@ -223,10 +299,10 @@ def overview_figure(sweep: SweepScene, printed: float, minimum: ProvedMinimum, s
 
 
 def _histogram(axes: Axes, sweep: SweepScene, printed: float) -> None:
-    draw_histogram(axes, sweep.values[-1], fates(sweep.spurious, ~sweep.spurious))
+    draw_histogram(axes, sweep.values[-1], fates(sweep.spurious, sweep.found))
     axes.set_ylim(0, 1.4 * axes.get_ylim()[1])  # room for the legend
     axes.plot([], [], "D", color=PAPER_COLOUR, markersize=4, label=f"spurious, in the paper: {printed:g}%")
-    words = f"1. Found: where {len(sweep.spurious)} runs of gradient\ndescent end, k = n = {sweep.size}"
+    words = f"1. Found: where {len(sweep.spurious)} runs of gradient\ndescent end, {sized(sweep.problem)}"
     axes.set_title(words, fontsize=10, loc="left")
     axes.legend(loc="upper right", fontsize=9)
 

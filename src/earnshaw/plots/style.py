@@ -118,11 +118,11 @@ def write_movie(
     reduced[0].save(
         buffer, "GIF", save_all=True, append_images=reduced[1:], duration=durations, loop=0, optimize=False, disposal=1
     )
-    write_bytes(path.with_suffix(".gif"), buffer.getvalue())
+    write_bytes(path.with_name(f"{path.name}.gif"), buffer.getvalue())
     if still is not None:
         buffer = io.BytesIO()
         images[still].save(buffer, "PNG", optimize=True)
-        write_bytes(path.with_suffix(".png"), buffer.getvalue())
+        write_bytes(path.with_name(f"{path.name}.png"), buffer.getvalue())
 
 
 def _image(stage: Figure) -> Image:

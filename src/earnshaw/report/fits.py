@@ -21,7 +21,7 @@ from earnshaw.proof.trusted.balls import shown
 from earnshaw.report.families import LEAST
 from earnshaw.report.losses import RISK
 from earnshaw.report.origin import fit_command, fit_described
-from earnshaw.report.page import Code, Figure, Folded, Part, Section, Table, Tex, Text, figures_of, link
+from earnshaw.report.page import Code, Figure, Folded, Part, Row, Section, Table, Tex, Text, figures_of, link
 from earnshaw.report.proofs import said_of, theorem
 from earnshaw.report.telling import Told
 from earnshaw.report.words import many, share
@@ -36,16 +36,19 @@ def tell_fit(folder: Path, out: Path, check: bool) -> Told:
     fit: Fit = load(folder)
     rows, place, plan = read_manifest(folder)["common"]["rows"], figures_of(out), fit.plan
     said = said_of(folder / CERTIFICATE, lambda found: is_of(found, fit, rows), check) if fit.certificate else None
-    with canvas(place / "solution", 11.0, 4.2) as sheet:
-        left, right = sheet.subplots(1, 2)
-        plot.weights(fit, left)
-        plot.spectrum(fit, right)
+    for name, draw in (("weights", plot.weights), ("spectrum", plot.spectrum)):
+        with canvas(place / name, 6.0, 4.2) as sheet:
+            draw(fit, sheet.add_subplot())
     curve = fit.curve
     training_curve(curve.step, curve.value, curve.gradient_norm, plan.max_steps, place / "curve")
-    drawn = "Left: the weights, one neuron a row. Right: the eigenvalues of the Hessian of the risk there."
+    drawn = {
+        "weights": "The weights, one neuron a row.",
+        "spectrum": "The eigenvalues of the Hessian of the risk there.",
+    }
+    seen = Row([Figure(place / f"{name}.svg", words) for name, words in drawn.items()])
     way = Figure(place / "curve.svg", "The start that was kept: risk and gradient norm over the steps.")
     sections = [
-        Section("The solution", [Figure(place / "solution.svg", drawn), _numbers(fit)]),
+        Section("The solution", [seen, _numbers(fit)]),
         _proof(fit, said, folder, out),
         Section("The way there", [way, *_starts(fit)]),
     ]

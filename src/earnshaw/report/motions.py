@@ -6,10 +6,10 @@ from pathlib import Path
 
 from earnshaw.experiments import Motion, load, work_of
 from earnshaw.experiments.dynamics import Trajectory
-from earnshaw.plots.charges import animate, motion_figure
+from earnshaw.plots.charges import animate, energy_figure, trajectory_figure
 from earnshaw.report.losses import ENERGY
 from earnshaw.report.origin import motion_commands, motion_described
-from earnshaw.report.page import Figure, Part, Section, Table, Tex, Text, figures_of
+from earnshaw.report.page import Figure, Part, Row, Section, Table, Tex, Text, figures_of
 from earnshaw.report.telling import Told
 from earnshaw.report.words import many
 
@@ -22,16 +22,14 @@ def tell_motion(folder: Path, out: Path, check: bool) -> Told:
     motion, place = work_of(folder), figures_of(out)
     assert isinstance(motion, Motion)
     problem = trajectory.problem
-    motion_figure(trajectory, place / "motion")
+    trajectory_figure(trajectory, place / "paths")
+    energy_figure(trajectory, place / "energy")
     animate(trajectory, place / "film", FRAMES, dots=DOTS)
-    flat = (
-        ""
-        if problem.dimension == 2
-        else f" in dimension {problem.dimension}, seen in the plane in which the charges are most spread"
-    )
-    seen = f"Left: the paths of the electrons{flat}. Right: the loss over time; a dashed line is where an electron reaches a proton."
+    flat = "" if problem.dimension == 2 else f" in dimension {problem.dimension}, in the plane of their largest spread"
+    paths = Figure(place / "paths.svg", f"The paths of the electrons{flat}.")
+    loss = Figure(place / "energy.svg", "The loss over time; a dashed line is where an electron reaches a proton.")
     film = "The same as a film, in equal distances of travel: forces fall off so fast that most of the time nothing seems to move."
-    ways = Section("The motion", [Figure(place / "motion.svg", seen), Figure(place / "film.gif", film)])
+    ways = Section("The motion", [Row([paths, loss]), Figure(place / "film.gif", film)])
     lead = "A student's neuron is an electron, a teacher's neuron a proton, and the loss their energy: electrons drift in the field of all charges. Does each find a proton?"
     run: list[Part] = [Text(motion_described(motion)), Tex(ENERGY)]
     title = f"Charges in motion: {folder.name}"

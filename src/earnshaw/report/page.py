@@ -101,6 +101,17 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Row:
+    """Figures beside each other where there is room, as wide as the page together, and under each other on a phone."""
+
+    figures: Sequence[Figure]
+
+    def html(self) -> str:
+        """Return the row."""
+        return f'<div class="row">{"".join(figure.html() for figure in self.figures)}</div>'
+
+
+@dataclass(frozen=True)
 class Card:
     """One thing of many: a title, its pictures, and facts by name. Facts are text as in :class:`Text`."""
 
@@ -141,7 +152,7 @@ class Folded:
         return f"<details><summary>{_inline(self.title)}</summary>{body}</details>"
 
 
-Part = Text | Tex | Code | Table | Figure | Folded | Cards
+Part = Text | Tex | Code | Table | Figure | Row | Folded | Cards
 
 
 @dataclass(frozen=True)
@@ -251,5 +262,7 @@ header .headline { font-size: 1.4rem; line-height: 1.35; font-weight: 600; color
 @media (min-width: 44rem) { .card:only-child { grid-column: 1 / -1; display: grid; grid-template-columns: 1fr 1fr; column-gap: 1.4rem } .card:only-child h3 { grid-column: 1 / -1 } .card:only-child > figure:nth-of-type(1) { grid-row: 2 / 4 } }
 .card dl { display: grid; grid-template-columns: auto 1fr; gap: .15rem .8rem; margin: .6rem 0; font-size: .88rem; font-variant-numeric: tabular-nums } .card dt { color: var(--soft) } .card dd { margin: 0; overflow-wrap: anywhere }
 figure { margin: 1.2rem 0 } figure img { width: 100%; height: auto; display: block; background: #fff; border: 1px solid var(--line); border-radius: 6px } figcaption { color: var(--soft); font-size: .92rem; max-width: 46rem; margin-top: .3rem }
+.row { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 24rem), 1fr)); gap: 0 1.2rem }
+@media (max-width: 40rem) { body { padding: .9rem } h1 { font-size: 1.35rem } header p { font-size: .95rem } header .headline { font-size: 1.2rem } nav { flex-wrap: nowrap; overflow-x: auto; white-space: nowrap } }
 footer { margin-top: 3rem; padding-top: .8rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .9rem }
 """
