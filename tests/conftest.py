@@ -142,16 +142,15 @@ def published():
     return points
 
 
-def chromium():
-    """Return the path of the system's Chromium, or skip the test with a reason."""
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    return found or pytest.skip("there is no Chromium here, in which a page could be opened")
-
-
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """A headless Chromium, driven by Playwright; where one of them is missing the test is skipped with a reason."""
-    path = chromium()
+    """A headless Chromium, driven by Playwright; where one of them is missing the test is skipped with a reason.
+
+    One for a file: while Playwright runs, no other test in the process can have an event loop of its own.
+    """
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("there is no Chromium here, in which a page could be opened")
     api = pytest.importorskip("playwright.sync_api", reason="Playwright (the extra browser) is not installed")
     with api.sync_playwright() as play:
         opened = play.chromium.launch(executable_path=path, args=["--no-sandbox"])

@@ -63,8 +63,8 @@ def _headline(arenas: Sequence[Arena]) -> str:
         return f"{every[0].upper()}{every[1:]} the global minimum from {percent_of(*high)} of the starts"
     apart = "" if low[1][1] < high[1][0] else "; the intervals overlap"
     return (
-        f"{best} finds the global minimum most often, from {percent_of(*high)} of the starts, and {worst} least often, "
-        f"from {percent_of(*low)}{apart}"
+        f"{best} finds the global minimum most often, from {percent_of(*high)} of the starts; {worst} least often, from "
+        f"{percent_of(*low)}{apart}"
     )
 
 

@@ -34,8 +34,7 @@ SAME = 1e-9  # relative distance of risks up to which starts end at the same
 def tell_fit(folder: Path, out: Path, check: bool) -> Told:
     """Return what the page of a fit says."""
     fit: Fit = load(folder)
-    rows, place, plan = read_manifest(folder)["common"]["rows"], figures_of(out), fit.plan
-    said = said_of(folder / CERTIFICATE, lambda found: is_of(found, fit, rows), check) if fit.certificate else None
+    place, plan, said = figures_of(out), fit.plan, fit_said(fit, folder, check)
     for name, draw in (("weights", plot.weights), ("spectrum", plot.spectrum)):
         with canvas(place / name, 6.0, 4.2) as sheet:
             draw(fit, sheet.add_subplot())
@@ -57,10 +56,18 @@ def tell_fit(folder: Path, out: Path, check: bool) -> Told:
         f"{fit.weights.shape[1]}. Is the solution isolated, and is that proved?"
     )
     run: list[Part] = [Text(fit_described(fit)), Tex(RISK)]
-    headline = _headline(fit, said is not None and bool(said.verified))
+    headline = _headline(fit, said)
     return Told(
         f"Fit to {fit.samples:,} samples: {folder.name}", headline, lead, sections, run, [fit_command(plan, folder)]
     )
+
+
+def fit_said(fit: Fit, folder: Path, check: bool) -> Explanation | None:
+    """Return what the trusted checker lets the certificate of a fit say, if it is of this fit; None where there is none."""
+    if fit.certificate is None:
+        return None
+    rows = read_manifest(folder)["common"]["rows"]
+    return said_of(folder / CERTIFICATE, lambda found: is_of(found, fit, rows), check)
 
 
 def is_of(certificate: Certificate, fit: Fit, rows: Mapping[str, Any]) -> bool:
@@ -73,12 +80,12 @@ def is_of(certificate: Certificate, fit: Fit, rows: Mapping[str, Any]) -> bool:
     return same and Rows(problem.x, problem.y).to_json() == rows
 
 
-def _headline(fit: Fit, proved: bool) -> str:
+def _headline(fit: Fit, said: Explanation | None) -> str:
     """Return in one sentence what was found, and what of it is proved."""
     risk = f"risk {fit.value:.6g}"
     if not fit.isolated:
         return f"No isolated solution was reached: {risk}, smallest eigenvalue {fit.spectrum[0]:.1e}"
-    if fit.proved is None or not proved:
+    if fit.proved is None or said is None or not said.verified:
         return f"An isolated minimum with {risk}; nothing is proved of it"
     radius = shown(fit.proved.radius, up=False)
     if fit.proved.minimiser_within is None:
