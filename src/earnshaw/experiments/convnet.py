@@ -6,25 +6,23 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
 from earnshaw.experiments.plan import Plan
-from earnshaw.experiments.sweep import SweepResult
-from earnshaw.experiments.work import work_of
+from earnshaw.experiments.sweep import sweep
 from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_lanes import reduce_arrays, teachers
 from earnshaw.landscapes.convnet_stationary import Stationarity, spurious_limit, stationary_points
 from earnshaw.numerics import compiled
 from earnshaw.problems import ConvNet, RandomConvNets
-from earnshaw.starts import SphereAndBall, sign_flips
+from earnshaw.starts import FourSigns, SphereAndBall, sign_flips
 from earnshaw.threads import one_blas_thread
 
 Array = NDArray[np.float64]
@@ -68,6 +66,7 @@ class Trajectory:
     product: Array  #: a . a*
     total: Array  #: the sum of a
     length: Array  #: |v|
+    ends: Array  #: (lanes, p + k), the points at the last moment
 
     @property
     def spurious(self) -> NDArray[np.bool_]:
@@ -78,14 +77,16 @@ class Trajectory:
 def follow(landscape: ConvNetLandscape, points: np.ndarray, step: float, steps: int, every: int = 1) -> Trajectory:
     """Run Algorithm 1 from points (lanes, p + k) and record every so many steps, the start included."""
     descent = GradientDescent(step=step)
-    moments = np.asarray(_follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every)))
-    return Trajectory(landscape, step, np.arange(steps // every + 1) * every, *moments)
+    moments, ends = _follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every))
+    return Trajectory(
+        landscape, step, np.arange(steps // every + 1) * every, *np.asarray(moments), ends=np.asarray(ends)
+    )
 
 
 @functools.partial(compiled, static_argnums=(0, 3))
 def _follow(
     descent: GradientDescent, landscape: ConvNetLandscape, points: jax.Array, count: int, every: jax.Array
-) -> jax.Array:
+) -> tuple[jax.Array, jax.Array]:
     def seen(point: jax.Array) -> jax.Array:
         way = landscape.angles(point)
         total = jnp.sum(landscape.split(point)[1] * landscape.ones, -1)
@@ -98,25 +99,43 @@ def _follow(
 
     lanes = points.shape[0]
     begun = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((lanes, 2), dtype=jnp.uint32))
-    _, later = jax.lax.scan(moment, begun, None, length=count)
-    return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0)
+    last, later = jax.lax.scan(moment, begun, None, length=count)
+    return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0), last.point
 
 
-def runs_again(result: SweepResult, lanes: int, steps: int) -> Trajectory | None:
-    """Return the first so many runs of a sweep of random teachers again, moment by moment.
+@dataclass(frozen=True, eq=False)
+class Fates:
+    """One random start of one random teacher, and what becomes of its four signs."""
+
+    problem: ConvNet
+    starts: Array  #: (4, p + k), in the order of ``earnshaw.starts.base.SIGNS``
+    outcomes: tuple[Outcome, ...]  #: proved, by the barrier (docs/convnet.md, Theorem 2)
+    decided: NDArray[np.int64]  #: (4,) the step at which that was known
+    path: Trajectory  #: four lanes
+
+
+def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: int, every: int = 1) -> Fates:
+    """Follow the four signs of the start of one run of a sweep, and say where each goes."""
+    lane = np.array([run])
+    (filter,), (outputs,) = teachers(nets, seed, lane)
+    problem, starts = ConvNet(filter, outputs), FourSigns().draw(nets, seed, lane)[:, 0]
+    runs = sweep(problem, runs=len(starts), start=starts, optimizer=GradientDescent(step=step), workers=1)
+    path = follow(ConvNetLandscape.of(problem), starts, step, steps, every)
+    return Fates(problem, starts, tuple(map(Outcome.from_code, runs.outcome.tolist())), runs.steps, path)
+
+
+def runs_again(plan: Plan, name: str, lanes: int, steps: int) -> Trajectory | None:
+    """Return the first so many runs of a setting with random teachers again, moment by moment.
 
     None where they were not by gradient descent from single random starts.
     """
-    plan = None if not isinstance(result.files, Path) else work_of(result.files.parent)
-    if not isinstance(plan, Plan):
+    setting = plan.by_name[name]
+    problem, descent = setting.problem, setting.descent
+    usual = isinstance(problem, RandomConvNets) and isinstance(descent, GradientDescent)
+    if not (usual and isinstance(plan.start, SphereAndBall)):
         return None
-    setting = plan.by_name[result.name]
-    if not (isinstance(setting.problem, RandomConvNets) and isinstance(setting.descent, GradientDescent)):
-        return None
-    if not isinstance(plan.start, SphereAndBall):
-        return None
-    landscape, points = first_lanes(setting.problem, min(lanes, setting.runs), plan.seed)
-    return follow(landscape, points, setting.descent.step, steps)
+    landscape, points = first_lanes(problem, min(lanes, setting.runs), plan.seed)
+    return follow(landscape, points, descent.step, steps)
 
 
 def first_lanes(problem: RandomConvNets, runs: int, seed: int) -> tuple[ConvNetLandscape, np.ndarray]:

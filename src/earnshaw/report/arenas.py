@@ -11,9 +11,9 @@ from earnshaw.numerics import percentage
 from earnshaw.plots import value_figure
 from earnshaw.plots.sweeps import arena_figure
 from earnshaw.report.families import LEAST, family_card
-from earnshaw.report.origin import arena_commands
+from earnshaw.report.origin import arena_commands, plan_of
 from earnshaw.report.page import Card, Cards, Figure, Folded, Part, Section, Table, Text, figures_of
-from earnshaw.report.sweeps import plan_of, run_words, sweep_results
+from earnshaw.report.sweeps import run_words, sweep_results
 from earnshaw.report.telling import Told
 from earnshaw.report.words import many, number, percent_of, share, symbols
 from earnshaw.symmetry import Family

@@ -9,7 +9,9 @@ from earnshaw.experiments import SweepResult
 from earnshaw.experiments.convnet import SpuriousPoint, runs_again, spurious_point
 from earnshaw.plots.networks import convergence_figure
 from earnshaw.problems import RandomConvNets
+from earnshaw.report.origin import plan_of
 from earnshaw.report.page import Figure, Part, Section, Table, Tex, figures_of
+from earnshaw.report.proofs import folder_of
 from earnshaw.report.words import labels, share, sizes
 
 LANES, STEPS = 40, 400  # runs that are drawn, and how far
@@ -58,7 +60,8 @@ def convnet_section(results: Sequence[SweepResult], out: Path) -> Section:
         rows.append(sizes(summary) | row | {"runs there (95%)": share(summary.spurious, max(summary.decided, 1))})
     parts.append(Table.of(rows))
     last = max(results, key=_stuck)
-    again = runs_again(last, LANES, STEPS)
+    plan = plan_of(folder_of(last))
+    again = None if plan is None else runs_again(plan, last.name, LANES, STEPS)
     if again is not None:
         label, level = labels(results)[last.name], _point(last)
         title = f"The first {again.value.shape[1]} runs, {label}, step {again.step_length:g}"

@@ -10,14 +10,26 @@ from pathlib import Path
 import numpy as np
 
 from earnshaw.descent import Stop, Stopping
+from earnshaw.errors import InputError
 from earnshaw.experiments import Fit, Motion, Plan, Setting
 from earnshaw.experiments.dynamics import Integration
 from earnshaw.experiments.fit import FitPlan
 from earnshaw.experiments.plan import file_name
 from earnshaw.experiments.summary import optimizer_name
+from earnshaw.experiments.work import work_of
 from earnshaw.problems import Problem, RandomConvNets, TwoLayer, standard_teacher
 from earnshaw.problems.charges import ChargeLaw, random_start
 from earnshaw.starts import Given, Normal, usual_start
+
+
+def plan_of(folder: Path) -> Plan | None:
+    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
+    try:
+        plan = work_of(folder)
+    except InputError:
+        return None
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def described(plan: Plan) -> str:

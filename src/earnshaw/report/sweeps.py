@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, Summary, SweepResult, load_sweep
-from earnshaw.experiments.work import work_of
 from earnshaw.plots import OURS, Proportion, bars, plot, value_figure
 from earnshaw.plots.style import canvas
 from earnshaw.report.convnets import convnet_headline, convnet_section
 from earnshaw.report.families import LEAST, families_section
 from earnshaw.report.losses import loss_formula
-from earnshaw.report.origin import commands, described
+from earnshaw.report.origin import commands, described, plan_of
 from earnshaw.report.page import Figure, Part, Section, Table, Tex, Text, figures_of
 from earnshaw.report.proofs import Said, explained, provable, statements
 from earnshaw.report.telling import Told
@@ -51,16 +50,6 @@ def sweep_results(folder: Path) -> Sequence[SweepResult]:
     for fault in filter(None, sealed_certificates(folder).values()):
         raise InputError(fault)
     return results
-
-
-def plan_of(folder: Path) -> Plan | None:
-    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
-    try:
-        plan = work_of(folder)
-    except InputError:
-        return None
-    assert isinstance(plan, Plan)
-    return plan
 
 
 def counted(results: Sequence[SweepResult]) -> str:

@@ -19,9 +19,22 @@ class Limits:
     # sizes
     k: int = 20  #: teacher neurons, or protons
     n: int = 24  #: student neurons, or electrons
+    d: int = 24  #: the dimension in which charges move
+    filter: int = 100  #: weights p of the convolutional network's filter
+    patches: int = 60  #: patches k that it sees; with the step 0.1 ends are proved up to this
     seed: int = 2**31 - 1
+    coordinate: float = 1e3  #: of a charge that was dragged
+    watched_steps: int = 20_000  #: of a run that is shown on its way
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
+
+    # the view Sweep
+    sweep_steps: int = 200_000  #: of one run of a sweep
+    sweep_seconds: float = 600.0
+    families: int = 60  #: that are shown of one sweep
+    proof_seconds: float = 120.0
+    check_seconds: float = 60.0  #: of a certificate from a file
+    process_bytes: int = 4 << 30  #: of memory, for a process that proves or checks
 
 
 LIMITS = Limits()
