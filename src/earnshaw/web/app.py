@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 # The views in the order of their tabs: web/<name>.py has a router with the prefix /api/<name>, and the page a module
 # static/views/<name>.js.
-VIEWS: tuple[str, ...] = ("charges", "network", "sweep")
+VIEWS: tuple[str, ...] = ("charges", "network", "landscape", "sweep", "atlas")
 STATIC = Path(__file__).parent / "static"
 REFRESHED = {"cache-control": "no-cache"}  # a browser keeps it, and asks whether it is still the same
 _LOADING = threading.Lock()
+PROVERS = 2  # processes for short proofs and checks
 WARM_AFTER = 0.3  # seconds after the start: the page comes first
 
 
@@ -48,6 +49,7 @@ def create_app(folder: Path) -> Starlette:
         timer.start()
         yield
         timer.cancel()
+        late.close()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=REFRESHED)
@@ -85,6 +87,7 @@ class Late:
     def __init__(self, folder: Path) -> None:
         self.folder, self.ready = folder, threading.Event()
         self._api: Any = None
+        self._processes = contextlib.ExitStack()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question."""
@@ -97,13 +100,20 @@ class Late:
         with _LOADING:
             if self.ready.is_set():
                 return
-            from earnshaw import experiments, proof  # noqa: F401
+            from earnshaw import experiments  # noqa: F401
             from earnshaw.numerics import remember_programs
+            from earnshaw.proof.processes import processes
+            from earnshaw.threads import cores
             from earnshaw.web.api import create_api
 
             remember_programs()
             self._api = create_api(self.folder)
+            self._processes.enter_context(processes(min(PROVERS, cores())))
             self.ready.set()
+
+    def close(self) -> None:
+        """End the processes."""
+        self._processes.close()
 
 
 class _Static(StaticFiles):

@@ -28,6 +28,14 @@ class Limits:
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
 
+    # Landscape and Atlas
+    resolution: int = 101  #: places along each axis of a slice
+    reach: float = 100.0  #: how far a slice goes
+    atlas_k: int = 100_000  #: teacher neurons of a family: the cost of a proof from blocks does not grow with k
+    atlas_families: int = 12  #: shown together
+    ladder_k: int = 10  #: teacher neurons of a ladder
+    ladder_neurons: int = 3  #: that it adds
+
     # the view Sweep
     sweep_steps: int = 200_000  #: of one run of a sweep
     sweep_seconds: float = 600.0
