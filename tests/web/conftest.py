@@ -1,7 +1,6 @@
-"""One server for the session, one Chromium for a file, a page for a test; and a client that needs neither."""
+"""One server for the session, a page for a test, in the Chromium that all tests share; and a client that needs neither."""
 
 import json
-import shutil
 import time
 import urllib.request
 import warnings
@@ -43,19 +42,6 @@ def server(folder):
     with serving(0, folder) as (address, _):
         loaded(lambda: json.load(urllib.request.urlopen(f"{address}api/about")))
         yield address.rstrip("/")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One Chromium for a file: while Playwright runs, no other test in the process can have an event loop of its own."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium here")
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
