@@ -13,10 +13,11 @@ import pytest
 from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
 from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Interrupted, Motion, Plan, Work, merge, run, work_of
 from earnshaw.experiments.dynamics import Integration
-from earnshaw.experiments.engine import covered, in_turn
+from earnshaw.experiments.engine import in_turn
 from earnshaw.experiments.logistic import DataSets, Measurement
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.survey import Place, Surveying
+from earnshaw.experiments.times import covered
 from earnshaw.experiments.work import KINDS, Finished, Piece, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
 from earnshaw.store import read_json, read_manifest, write_json
