@@ -1,4 +1,4 @@
-import { decades } from "/static/views/landscape.js";
+import { decades } from "/static/lib/pictures.js";
 
 // What is proved: named families against k, what holds for every k, what is absent, and the ladder that grow climbs.
 const make = (tag, given, ...children) => {
