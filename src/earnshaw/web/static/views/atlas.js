@@ -296,19 +296,24 @@ function mount(root, context) {
   async function theorem(one, cell, pressed) {
     pressed.disabled = true;
     pressed.textContent = "Proving …";
-    try {
-      const answer = await context.ask("/api/atlas/theorem", { theorem: one.theorem });
-      const words = answer.verified ? `Proved: the trusted checker accepted the certificate on this server, in ${answer.seconds.toFixed(1)} s. It says: ${answer.says}. ` : `Not proved: the checker rejects it: ${answer.says}. `;
-      cell.replaceChildren(words);
-      cell.dataset.verified = answer.verified;
-      if (answer.certificate) cell.append(button(`Save ${answer.file}`, () => context.save(new Blob([answer.certificate], { type: "application/json" }), answer.file)));
-      if (answer.course) courses[one.theorem] = answer.course;
-      context.command(answer.command);
-      draw();
-    } catch {
+    let answer = null;
+    const stream = context.stream("/api/atlas/theorem", { theorem: one.theorem }, (event) => {
+      if (event.state === "done") answer = event;
+      else pressed.textContent = `Proving … ${event.seconds.toFixed(0)} s`;
+    });
+    await stream.done;
+    if (!answer) {
       pressed.disabled = false;
       pressed.textContent = "Prove and check it";
+      return;
     }
+    const words = answer.verified ? `Proved: the trusted checker accepted the certificate on this server, in ${answer.seconds.toFixed(1)} s. It says: ${answer.says}. ` : `Not proved: the checker rejects it: ${answer.says}. `;
+    cell.replaceChildren(words);
+    cell.dataset.verified = answer.verified;
+    if (answer.certificate) cell.append(button(`Save ${answer.file}`, () => context.save(new Blob([answer.certificate], { type: "application/json" }), answer.file)));
+    if (answer.course) courses[one.theorem] = answer.course;
+    context.command(answer.command);
+    draw();
   }
 
   // ---- the ladder
@@ -328,8 +333,9 @@ function mount(root, context) {
     context.say("climbing; the first rungs of a size take some seconds");
     const stream = context.stream("/api/atlas/ladder", { k: state.ladder, neurons: state.neurons }, (event) => {
       if (event.command) context.command(event.command);
+      if (event.state) context.say(`climbing from n = ${rungs.at(-1)?.n ?? state.ladder}: ${event.seconds.toFixed(0)} s`);
       if (event.rung) rungs.push(event.rung);
-      steps();
+      if (event.rung) steps();
     });
     climbing = stream;
     const end = await stream.done;
