@@ -51,7 +51,7 @@ KNOWN: tuple[dict[str, Any], ...] = (
         "n": "3",
         "says": "no spurious minimum, in any dimension",
         "how": "too long for this page: the command walks over 8,349,792 cells, in minutes, and writes a certificate",
-        "command": "earnshaw absence -k 3 --out certs\nearnshaw check certs --limit 10",
+        "command": "earnshaw absence -k 3 --out certs\nearnshaw check certs",
     },
     {"k": "4, 5", "n": "k", "says": "open: none is known, and absence is not proved"},
     {"k": "every k from 6 on", "n": "k", "says": "family II is a spurious minimum", "theorem": "II"},
