@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # The views in the order of their tabs: web/<name>.py has a router with the prefix /api/<name>, and the page a module
 # static/views/<name>.js.
-VIEWS: tuple[str, ...] = ("charges", "network", "landscape", "sweep", "atlas")
+VIEWS: tuple[str, ...] = ("charges", "landscape", "sweep", "atlas", "network")
 STATIC = Path(__file__).parent / "static"
 REFRESHED = {"cache-control": "no-cache"}  # a browser keeps it, and asks whether it is still the same
 _LOADING = threading.Lock()

@@ -80,7 +80,7 @@ class Network {
       counting,
       [
         { name: "runs", label: "Starts", kind: "number", min: 1, max: limits.runs, step: 1 },
-        { name: "all", label: "and for other sums S", kind: "check" },
+        { name: "all", label: "And for other sums S", kind: "check" },
         { name: "count", label: "Count", kind: "button", first: true, onclick: () => this.count() },
       ],
       () => {},
