@@ -161,7 +161,7 @@ def test_the_list_names_every_folder_and_what_is_none(place):
         "two-layer": (two, ["gd:0.1"], None), "proved": (two, ["gd:0.1"], 1), "conv": (conv, ["gd:0.1"], None),
         "erf": (["two-layer/erf"], ["gd:0.1"], None), "arena": (two, ["gd:0.1", "gd:0.05"], None), "unfinished": (two, [], None),
         "fit": (["data/sigmoid"], ["gd", "newton"], 1), "dynamics": (["charges/coulomb"], ["flow"], None),
-        "deep": (["deep-tanh/float32"], ["adam"], None), "data-sets": ([], ["gd", "newton"], None),
+        "deep": (["deep-tanh/float32"], ["adam"], None), "data-sets": (["logistic/sigmoid"], ["gd", "newton"], None),
         "growth": (two, ["gd", "newton"], 2), "map": about["map"], "follow": about["follow"],
     }  # fmt: skip
     assert about["follow"][:2] == (two, ["newton"])

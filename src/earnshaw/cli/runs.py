@@ -34,6 +34,7 @@ MERGE_EXAMPLES = (
     "earnshaw runs merge runs/mine-part*of2 --out runs/mine"
 )
 ARENA = "arena.json"
+NETWORKS = {"data-sets": ("logistic/sigmoid",)}
 DESCENTS = {  # of work whose optimiser is not the user's choice
     "fit": ("gd", "newton"),
     "data-sets": ("gd", "newton"),
@@ -126,7 +127,7 @@ def _about(run: RunFolder) -> dict[str, Any]:
     checked.
     """
     about: dict[str, Any] = {
-        "networks": [],
+        "networks": list(NETWORKS.get(run.kind, ())),
         "optimizers": list(DESCENTS.get(run.kind, ())),
         "proved": _proved_arena(run),
     }
