@@ -89,6 +89,7 @@ def test_the_page_about_the_limits_has_those_of_the_code():
         "filter p, patches k of the convolutional network": f"{LIMITS.filter}, {LIMITS.patches}",
         "steps of a run that is watched": f"{LIMITS.watched_steps:,}",
         "runs of a sweep": f"{LIMITS.runs}",
+        "teacher neurons of the families of Atlas, of its ladder": f"{LIMITS.atlas_k:,}, {LIMITS.ladder_k}",
         "runs that go on at once": f"{LIMITS.streams}, one of them a sweep; a second sweep waits",
         "a sweep": f"{LIMITS.sweep_seconds / 60:g} minutes, {LIMITS.sweep_steps:,} steps of a run; "
         f"the {LIMITS.families} largest families are shown",
