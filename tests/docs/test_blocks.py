@@ -26,6 +26,9 @@ from earnshaw.cli.app import app
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = [REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md")] + sorted((REPOSITORY / "docs").glob("*.md"))
+PAGES.remove(
+    REPOSITORY / "docs" / "gallery.md"
+)  # minutes; tests/docs/test_gallery.py runs its commands in a small size
 
 # What is not run, and why.
 NOT_RUN = {

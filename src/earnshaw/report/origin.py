@@ -64,7 +64,7 @@ def commands(plan: Plan, folder: Path) -> list[str]:
     A teacher or points that were given stand as ``TEACHER.npy`` and ``POINTS.npy``: the files that hold them.
     """
     lines = []
-    for _, some in groupby(plan.settings, key=_common):
+    for _, some in groupby(plan.settings, key=lambda setting: (*_common(setting), _kernel(plan, setting))):
         lines += [
             f"earnshaw sweep {_options(plan, part)} --out {shlex.quote(str(folder))}" for part in _ranges([*some])
         ]
@@ -128,7 +128,13 @@ def _options(plan: Plan, settings: Sequence[Setting]) -> str:
     words += " --stop paper" * (plan.stopping.rule is Stop.PAPER)
     words += f" --max-steps {plan.stopping.max_steps}" * (plan.stopping.max_steps != usual.max_steps)
     words += f" --trace {plan.stopping.trace}" * bool(plan.stopping.trace)
-    return words + f" --batch {setting.batch}" * (setting.batch != problem.batch)
+    words += f" --batch {setting.batch}" * (setting.batch != problem.batch)
+    return words + _kernel(plan, setting)
+
+
+def _kernel(plan: Plan, setting: Setting) -> str:
+    """Return the option that chooses a setting's kernel; none where it would be chosen here without."""
+    return "" if setting.kernel == plan.usual_kernel(setting) else f" --kernel {setting.kernel}"
 
 
 def _sizes(problem: TwoLayer, last: int) -> str:
