@@ -1,20 +1,21 @@
 """Make the pictures of docs/gallery.md anew: ``python docs/images/gallery.py [NAME...]``, or ``make pictures`` for all.
 
 The page is the table. A picture there is followed by its commands, by what is smaller in the test, and by the file that
-they make. Here the commands run as they stand, in an empty folder, and the file becomes docs/images/NAME.
+they make. Here the commands run as they stand, in an empty folder, and the file becomes docs/images/NAME, in 256 colours.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from PIL import Image
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "gallery.md"
@@ -74,8 +75,10 @@ def main(names: list[str]) -> None:
     for picture in all_of:
         if not names or picture.name in names:
             begin = time.perf_counter()
-            with tempfile.TemporaryDirectory() as folder:
-                shutil.copy(make(picture, Path(folder)), HERE / f"{picture.name}.png")
+            with tempfile.TemporaryDirectory() as folder, Image.open(make(picture, Path(folder))) as made:
+                made.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+                    HERE / f"{picture.name}.png", optimize=True
+                )
             print(f"{picture.name}.png: {time.perf_counter() - begin:.0f} s", flush=True)
 
 
