@@ -62,6 +62,7 @@ API = [
     "proof",
     "experiments",
     "plots",
+    "web",
     "numerics",
 ]
 SIDEBAR = {
@@ -85,6 +86,7 @@ SIDEBAR = {
     ],
     "Reference": [
         "Commands <commands>",
+        "explore",
         "sweeps",
         "Optimisers <optimizers>",
         "results",

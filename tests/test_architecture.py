@@ -23,7 +23,8 @@ ORDER = (
     ("plots",),
     ("papers",),
     ("report",),
-    ("cli", "web"),
+    ("web",),
+    ("cli",),
 )
 LEVEL = {package: level for level, line in enumerate(ORDER) for package in line}
 FREE = {"errors", "records", "showing", "threads"}  # small modules without imports of their own from the library

@@ -65,12 +65,19 @@ def test_the_wheel_holds_the_package_its_types_and_data_and_nothing_else(wheel):
             "*.py",
             "py.typed",
             "data/*.json",
+            "web/static/*.*",
+            "web/static/*/*.*",
             "native/*.[ch]",
             "native/_kernel*.so",
         )  # the last where it could be built
         for path in (source / "earnshaw").rglob(pattern)
     }
-    assert {"earnshaw/py.typed", "earnshaw/data/k6-minimum.json", "earnshaw/proof/trusted/relu.py"} <= expected
+    assert {
+        "earnshaw/py.typed",
+        "earnshaw/data/k6-minimum.json",
+        "earnshaw/proof/trusted/relu.py",
+        "earnshaw/web/static/app.js",
+    } <= expected
     assert {name for name in inside if not name.split("/")[0].endswith(".dist-info")} == expected
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]
     assert facts["Version"] == project["version"]

@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     )
     from earnshaw.starts import start
     from earnshaw.symmetry import Family, canonical
+    from earnshaw.web import explore
 
 __version__ = "0.1.0"
 
@@ -84,6 +85,7 @@ _HOMES = {
     "proof": "Certificate Proof Verdict absence check check_lines explain prove prove_families prove_family prove_pattern",
     "starts": "start",
     "symmetry": "Family canonical",
+    "web": "explore",
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
 __all__ = sorted([*_HOME, "__version__"])  # pyright: ignore[reportUnsupportedDunderAll]

@@ -41,6 +41,7 @@ NOT_RUN = {
     r"earnshaw grow -k 11 .*": "takes a minute or more; tests/experiments/test_grow.py climbs it every night",
     r"earnshaw atlas map -k 6\.\.30 .*": "takes minutes; tests/experiments/test_survey.py makes half of it every night",
     r"earnshaw (sweep -k 8 .*runs/eight|follow runs/eight .*)": "takes 20 s; tests/experiments/test_follow.py follows it nightly",
+    r"earnshaw explore.*": "serves until Ctrl-C; tests/web serves it",
     r"earnshaw demo.*": "takes minutes; its parts are tested where they are",
     r"earnshaw reproduce (spurious|convnet|logistic|electrostatics)( all)?": "takes an hour; tests/papers run the items",
 }

@@ -8,7 +8,7 @@ from rich.console import Console
 
 import earnshaw as es
 from earnshaw.descent.outcomes import Ledger, Outcome, watched
-from earnshaw.experiments import Plan, progress, run_plan
+from earnshaw.experiments import Interrupted, Plan, progress, run_plan
 from earnshaw.experiments.progress import Meter, asked, shown
 from earnshaw.experiments.work import Milestone
 from earnshaw.problems import TwoLayer
@@ -28,6 +28,18 @@ def test_a_sweep_tells_what_is_decided_and_each_setting_that_is_done():
     decided = [int(words[0].split()[0]) for words in counts]
     assert decided == sorted(decided)
     assert decided[-1] == 300
+
+
+def test_who_starts_a_sweep_hears_of_every_end_and_can_stop_it():
+    heard, plan = [], Plan.of(TwoLayer(np.eye(6)), runs=300, seed=1)
+    (result,) = run_plan(plan, ended=lambda *end: heard.append(end))
+    values, outcomes = (np.concatenate([end[part] for end in heard]) for part in (0, 1))
+    assert len(heard) > 5, "as they come"
+    assert sorted(zip(values, outcomes, strict=True)) == sorted(
+        zip(result.runs.value, result.runs.outcome, strict=True)
+    )
+    with pytest.raises(Interrupted):
+        run_plan(plan, cancelled=lambda: True)
 
 
 def test_a_ledger_is_watched_by_its_own_thread_while_the_context_lasts():

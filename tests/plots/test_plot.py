@@ -13,6 +13,7 @@ from earnshaw.descent.newton.continuation import Fate
 from earnshaw.experiments import Followed, Runs, Station, Trail
 from earnshaw.experiments.views import Place, Spectrum, place_of, slice_of
 from earnshaw.plots.style import GLOBAL, SPURIOUS, common_style
+from earnshaw.plots.sweeps import loss_bars
 from earnshaw.proof.certificate import shipped_certificate
 
 CODES = [Outcome.GLOBAL.code] * 3 + [Outcome.SPURIOUS.code] * 2 + [Outcome.UNDECIDED.code]
@@ -78,6 +79,9 @@ def test_a_histogram_of_losses_that_are_tiny_or_negative(axes):
     other = Figure().add_subplot()
     es.plot.histogram(made([-1.0, -0.9, -0.8, 0.02, 0.02, 0.5]), other)
     assert other.get_xscale() == "linear"
+    edges, shown, least = loss_bars(np.array([0.0, 0.2, 0.2]))
+    assert np.histogram(shown, edges)[0][[1, -2]].tolist() == [1, 2], "what ended at 0 is not among the others"
+    assert least == pytest.approx(0.02)
 
 
 def test_no_runs_are_refused(axes):

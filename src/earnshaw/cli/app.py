@@ -16,6 +16,7 @@ from earnshaw.cli import (
     doctor,
     draw,
     dynamics,
+    explore,
     fit,
     follow,
     grow,
@@ -58,6 +59,7 @@ def _root(
 BEGIN, FIND, PROVE, SHOW = "Begin here", "Find", "Prove", "Show"
 COMMANDS = (  # name, function, examples, group, one line
     ("demo", demo.demo, demo.EXAMPLES, BEGIN, "A tour of a few minutes, with a web page at the end."),
+    ("explore", explore.explore, explore.EXAMPLES, BEGIN, "Open a page to play with, in the browser."),
     ("doctor", doctor.doctor, doctor.EXAMPLES, BEGIN, "Is this installation sound?"),
     ("sweep", sweep.sweep, sweep.EXAMPLES, FIND, "Run an optimiser from many starts; count the ends."),
     ("arena", arena.arena, arena.EXAMPLES, FIND, "Let optimisers compete from the same starts."),

@@ -26,6 +26,7 @@ EXTRAS = {  # extra -> package, use
     "parquet": ("pyarrow", "Parquet files"),
     "frame": ("pandas", "tables of runs"),
     "cluster": ("distributed", "worker processes on many machines"),
+    "web": ("fastapi", "the page of earnshaw explore"),
     "docs": ("sphinx", "building the site"),
 }
 NEEDED_GIB = 1.0

@@ -31,6 +31,7 @@ from earnshaw.experiments.work import (
     RECORD,
     Context,
     Done,
+    Ended,
     Finished,
     Milestone,
     Piece,
@@ -57,6 +58,8 @@ class How(TypedDict, total=False):
     part: str | Part | None
     cluster: str | None
     time_limit: float | None
+    cancelled: Callable[[], bool]
+    ended: Ended
 
 
 class Interrupted(Exception):
@@ -76,6 +79,8 @@ def run(
     part: str | Part | None = None,
     cluster: str | None = None,
     time_limit: float | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    ended: Ended = lambda values, outcomes: None,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
@@ -87,7 +92,8 @@ def run(
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
     scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
-    were interrupted. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
+    were interrupted, and so it does within a second of ``cancelled`` saying yes. ``ended`` hears from the threads, as they
+    end, at which losses runs did and with which outcomes; the runs of a cluster and of a pool tell it nothing. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
     if time_limit is not None and not 0 < time_limit < math.inf:
         raise InputError(f"the time limit is {time_limit!r} s; give a positive number of seconds")
@@ -101,11 +107,11 @@ def run(
         workers = check_where(cluster) or workers
     if out is None:
         with asked(progress, work.kind) as heard:
-            return _Run(work, None, workers, heard, None, cluster, time_limit).run()
+            return _Run(work, None, workers, heard, None, cluster, time_limit, cancelled, ended).run()
     with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = type(work).from_json(folder.common, folder.settings, functions=True)
-        return _Run(work, folder, workers, heard, chosen, cluster, time_limit).run()
+        return _Run(work, folder, workers, heard, chosen, cluster, time_limit, cancelled, ended).run()
 
 
 class _Run:
@@ -120,9 +126,12 @@ class _Run:
         part: Part | None = None,
         cluster: str | None = None,
         time_limit: float | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
+        ended: Ended = lambda values, outcomes: None,
     ) -> None:
         self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
         self.part, self.cluster, self.time_limit = part, cluster, time_limit
+        self.cancelled, self.ended = cancelled, ended
         self.stop = threading.Event()
         self.runs = {name: part["runs"] for name, part in work.parts.items()}
         self.times = Times(folder, workers)
@@ -219,6 +228,8 @@ class _Run:
                         self._take(piece, future.result())
                         if not self.waiting[name := piece.setting]:
                             closing[finishers.submit(self._finished, name, self._fetch_all(name))] = name
+                    if self.cancelled():
+                        self.stop.set()
                     if self.stop.is_set():
                         raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
@@ -308,7 +319,7 @@ class _Run:
                 self.folder.put(*place, found, part)
             return found
 
-        return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted))
+        return timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted, self.ended))
 
     def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
         """Compute several pieces together, and keep the promise of each as soon as it is done."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+import numpy as np
+
 from earnshaw.descent.outcomes import Ledger, Outcome, watched
 from earnshaw.experiments.work import Context, Milestone, Piece, Progress, quiet
 from earnshaw.numerics.compiling import compiling_now, compiling_seconds
@@ -23,17 +25,19 @@ ENOUGH, SEEN = 1.0, 0.01  # seconds of work, and share of it, before a time is p
 
 
 def reporting(compute: Compute) -> Compute:
-    """Let the context of a piece of runs hear how many of them have ended, and how many at spurious minima."""
+    """Let the context of a piece of runs hear how many of them have ended, how many at spurious minima, and at which losses."""
 
     @functools.wraps(compute)
     def call(self: Any, piece: Piece, context: Context) -> Arrays:
         ledgers: list[Ledger] = []
+        heard: list[np.ndarray] = []  # which lanes of each were told
         told = 0.0
 
         def closed(ledger: Ledger) -> None:
             nonlocal told
             if all(ledger is not known for known in ledgers):
                 ledgers.append(ledger)
+                heard.append(np.zeros(len(ledger.outcome), dtype=bool))
             lanes, runs = (
                 len(ledgers[0].outcome),
                 piece.high - piece.low,
@@ -46,6 +50,10 @@ def reporting(compute: Compute) -> Compute:
             counts = {"decided": round(share * runs)}
             if lanes == runs:
                 counts["spurious"] = sum(int((known.outcome == Outcome.SPURIOUS.code).sum()) for known in ledgers)
+                for known, before in zip(ledgers, heard, strict=True):
+                    new = (known.outcome != Outcome.UNDECIDED.code) & ~before
+                    before |= new
+                    context.ended(known.value[new], known.outcome[new])
             context.counted(counts)
             context.progress(share, piece.setting)
 

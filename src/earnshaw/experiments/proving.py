@@ -66,7 +66,7 @@ def targets(path: Path) -> list[Target]:
         return [_centre(path)]
     problem, weights = points_of(path)
     require_provable(problem, f"{path} holds points of a problem")
-    return [_target(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
+    return [target_of(str(path), path.stem, index, problem, point) for index, point in enumerate(weights)]
 
 
 def points_of(path: Path) -> tuple[Problem, np.ndarray]:
@@ -101,10 +101,11 @@ def _centre(path: Path) -> Target:
         raise InputError(
             f"{path} is no certificate about a point of a ReLU network; give one, a run folder or an .npz file"
         )
-    return _target(str(path), path.stem.partition("-family")[0], 0, problem, center)
+    return target_of(str(path), path.stem.partition("-family")[0], 0, problem, center)
 
 
-def _target(source: str, stem: str, index: int, problem: Problem, weights: np.ndarray) -> Target:
+def target_of(source: str, stem: str, index: int, problem: Problem, weights: np.ndarray) -> Target:
+    """Return a point to prove; the names of its certificates hold the problem's, its place and a hash of it."""
     stem = stem if problem.name in stem else f"{stem}-{problem.name}"
     content = digest([problem.to_json(), [float(x).hex() for x in np.ravel(weights)]])[:8]
     return Target(source, index, problem, np.asarray(weights, dtype=np.float64), f"{stem}-family{index:03d}-{content}")
@@ -126,7 +127,7 @@ def sweep_targets(result: SweepResult, source: str) -> list[Target]:
     problem = require_provable(runs.problem, who)
     saddles = families(runs.where(Outcome.SADDLE), result.summary.seed)
     points = [family.weights for family in [*result.families, *saddles]]
-    return [_target(source, result.name, index, problem, point) for index, point in enumerate(points)]
+    return [target_of(source, result.name, index, problem, point) for index, point in enumerate(points)]
 
 
 def concerns(certificate: Certificate, target: Target) -> bool:

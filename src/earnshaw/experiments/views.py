@@ -102,7 +102,7 @@ def places_in(source: Path) -> dict[str, Place]:
         landscape(problem).point(points)
         return {f"{source.stem}-point{index:03d}": Place(problem, point) for index, point in enumerate(points)}
     if (source / "manifest.json").exists():
-        return {name: place_of(family) for result in sweep_in(source).whole() for name, family in _ends(result)}
+        return {name: place_of(family) for result in sweep_in(source).whole() for name, family in ends(result)}
     found: dict[str, Place] = {}
     for file in sorted(source.glob("*.json")):
         certificate = Certificate.load(file)
@@ -115,7 +115,8 @@ def places_in(source: Path) -> dict[str, Place]:
     return found
 
 
-def _ends(result: SweepResult) -> list[tuple[str, Family]]:
+def ends(result: SweepResult) -> list[tuple[str, Family]]:
+    """Return the families of minima of a setting, then those of saddles, with names for files."""
     saddles = (
         families(result.runs.where(Outcome.SADDLE), result.summary.seed) if "SADDLE" in result.summary.outcomes else []
     )

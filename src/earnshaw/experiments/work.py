@@ -16,6 +16,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import numpy as np
+
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
@@ -23,6 +25,7 @@ from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
 
 Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
+Ended = Callable[[np.ndarray, np.ndarray], None]  # (losses at the ends of runs, codes of their outcomes)
 KINDS: dict[str, type[Work]] = {}
 RECORD = "record.json"
 
@@ -57,6 +60,8 @@ class Context:
     keep: Callable[[int, Callable[[], Arrays]], Arrays] = lambda stage, compute: compute()
     #: who hears how many of its runs have ended so far, and how
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None
+    #: who hears at which losses those that ended since the last time did so, and the codes of their outcomes
+    ended: Ended = lambda values, outcomes: None
 
 
 @dataclass(frozen=True)

@@ -57,18 +57,26 @@ def floor_of(values: np.ndarray) -> float | None:
     return max(float(values[values > 0].min()), FAINTEST * top)
 
 
-def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> None:
-    """Draw at which losses runs end, in percent of all, one colour a fate; logarithmic where losses are positive."""
+def loss_bars(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float | None]:
+    """Return the ends of the bars of a histogram of losses, the losses as they enter it, and the least that is told apart.
+
+    The bars are equally wide, on a logarithmic scale if that is not None. Losses of 0 are a decade below the others.
+    """
     top, low = float(values.max()), floor_of(values)
     if low is not None:
-        edges = np.geomspace(0.9 * low, 1.1 * top, BARS)
+        low = low if values.min() > 0 else max(low / 10, FAINTEST * top)
+        return np.geomspace(0.9 * low, 1.1 * top, BARS), np.clip(values, low, None), low
+    room = 0.02 * (top - float(values.min())) or 1e-3
+    return np.linspace(values.min() - room, top + room, BARS), values, None
+
+
+def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> None:
+    """Draw at which losses runs end, in percent of all, one colour a fate; logarithmic where losses are positive."""
+    edges, shown, low = loss_bars(values)
+    if low is not None:
         if values.min() < low:
             axes.text(0.01, 0.98, f"first bar: up to {low:.0e}", transform=axes.transAxes, va="top", fontsize=8)
-        shown = np.clip(values, low, None)
         axes.set_xscale("log")
-    else:
-        room = 0.02 * (top - float(values.min())) or 1e-3
-        edges, shown = np.linspace(values.min() - room, top + room, BARS), values
     for fate in groups:
         if not fate.mine.any():
             continue

@@ -9,8 +9,9 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
-from typing import Any, TypeVar
+from multiprocessing.connection import Connection, wait
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -64,6 +65,59 @@ def apart(work: Callable[..., Result], *job: Any) -> Result:
             return work(*job)
     with _unbroken():
         return _pools[-1].submit(work, *job).result()
+
+
+class Call(Generic[Result]):
+    """A call ``work(*job)`` in a spawned process of its own, which ends with the ``with`` around it, whatever it is doing.
+
+    ``memory`` bytes are the most that it may have, where the system can set that (not on Windows).
+    """
+
+    def __init__(self, work: Callable[..., Result], *job: Any, memory: int | None = None) -> None:
+        context = get_context("spawn")
+        self._answer, there = context.Pipe(duplex=False)
+        self._process = context.Process(target=_serve, args=(there, memory, work, job), daemon=True)
+        self._process.start()
+        there.close()
+
+    def __enter__(self) -> Self:
+        """Return the call."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._answer.close()
+
+    def ready(self, seconds: float) -> bool:
+        """Wait so long at most, and say whether there is an answer, or will never be one."""
+        return self._answer.poll(seconds)
+
+    def result(self) -> Result:
+        """Wait for what the call returned; an :class:`InputError` there is one here, and so is a process that ended."""
+        try:
+            returned, answer = self._answer.recv()
+        except (EOFError, OSError):
+            said = "the process that proves was ended from outside, or had not enough memory"
+            raise InputError(f"{said}; try a smaller problem, or try again") from None
+        if not returned:
+            raise InputError(answer)
+        return answer
+
+
+def _serve(
+    answer: Connection, memory: int | None, work: Callable[..., Any], job: tuple[Any, ...]
+) -> None:  # pragma: no cover (in another process)
+    _begin()
+    if memory is not None and os.name == "posix":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    try:
+        answer.send((True, work(*job)))
+    except InputError as error:
+        answer.send((False, str(error)))
 
 
 @contextmanager

@@ -1,0 +1,75 @@
+"""One server for the session, one Chromium for a file, a page for a test; and a client that needs neither."""
+
+import shutil
+import warnings
+
+import pytest
+
+from earnshaw.web.app import create_app
+from earnshaw.web.server import serving
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # of httpx, which has a younger sister
+    from starlette.testclient import TestClient
+
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("explorer")
+
+
+@pytest.fixture(scope="session")
+def client(folder):
+    """The application without a server: requests go straight to it."""
+    with TestClient(create_app(folder), base_url="http://127.0.0.1:8750") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def server(folder):
+    """The address of a server, without the slash at its end."""
+    with serving(0, folder) as (address, _):
+        yield address.rstrip("/")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One Chromium for a file: while Playwright runs, no other test in the process can have an event loop of its own."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium here")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    with api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, server):
+    """A page of 1280 pixels; ``page.open("charges?k=5")`` shows a view. An error in its console fails the test.
+
+    What a test expects to be refused it takes out of ``page.errors``. Wait for selectors: ``wait_for_function`` evaluates
+    text, which the page's policy forbids.
+    """
+    context = browser.new_context(viewport=WIDE, base_url=server, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.errors, asked = [], []
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    page.on("console", lambda message: page.errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+
+    def show(place=""):
+        page.goto("about:blank")  # an address that differs in its hash alone would not be loaded again
+        page.goto(f"/#{place}")
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    page.open = show
+    yield page
+    context.close()
+    assert page.errors == []
+    assert [url for url in asked if not url.startswith((f"{server}/", "about:", "data:", "blob:"))] == []
