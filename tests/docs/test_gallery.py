@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 from typer.testing import CliRunner
@@ -15,6 +16,7 @@ from earnshaw.cli.app import app
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 LARGEST = 200_000  # bytes of a picture
+LARGER = {"map": "atlas-map.svg", "ladder": "ladder-k11.svg"}  # what the page shows in place of the gallery's picture
 EVERY_TIME = {"absence-cells", "map", "spectra"}  # seconds in all; the commands of the others have tests of their own
 
 
@@ -45,7 +47,7 @@ def test_a_picture_is_small_and_its_page_shows_it(picture):
     with Image.open(file) as image:
         assert image.width >= 600
     page = (DOCS / picture.page).read_text()
-    assert f"images/{picture.name}.png" in page, f"{picture.page} does not show {picture.name}"
+    assert f"images/{LARGER.get(picture.name, f'{picture.name}.png')}" in page, f"{picture.page} does not show it"
     smaller = picture.smaller()
     for old, _ in picture.small:
         assert any(old in text for text in (*picture.commands, picture.made)), f"nothing is {old!r}"
@@ -73,6 +75,6 @@ def test_the_commands_make_the_picture(picture, tmp_path, monkeypatch):
             subprocess.run([sys.executable, *words], check=True, timeout=60)
     with Image.open(tmp_path / smaller.made) as made, Image.open(DOCS / "images" / f"{picture.name}.png") as shown:
         assert made.width > 300
-        colours = len(set(made.convert("RGB").resize((200, 100)).getdata()))
-        assert colours > 20, "the picture is empty"
+        seen = np.asarray(made.convert("RGB").resize((200, 100))).reshape(-1, 3)
+        assert len(np.unique(seen, axis=0)) > 20, "the picture is empty"
         assert 0.5 < (made.width / made.height) / (shown.width / shown.height) < 2, "another picture than the page's"
