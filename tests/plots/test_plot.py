@@ -11,7 +11,15 @@ import earnshaw as es
 from earnshaw.descent import Outcome, Trace
 from earnshaw.descent.newton.continuation import Fate
 from earnshaw.experiments import Followed, Runs, Station, Trail
-from earnshaw.experiments.views import Place, Spectrum, place_of, slice_of
+from earnshaw.experiments.views import (
+    Place,
+    Spectrum,
+    family_place,
+    global_minimum_near,
+    place_of,
+    slice_of,
+    traced_run,
+)
 from earnshaw.plots.style import GLOBAL, SPURIOUS, common_style
 from earnshaw.plots.sweeps import loss_bars
 from earnshaw.proof.certificate import shipped_certificate
@@ -208,6 +216,39 @@ def test_a_slice_towards_another_point_holds_it(axes, certificate):
     assert found.values[4, 6] == pytest.approx(0.0, abs=1e-12), "the teacher, at three quarters of the columns"
     with pytest.raises(es.InputError, match=r"give another point of shape \(6, 6\)"):
         slice_of(place, np.eye(5))
+    with pytest.raises(es.InputError, match="ask for one of them"):
+        slice_of(place, np.eye(6), directions=(0, 1))
+
+
+def test_a_slice_has_the_directions_and_the_run_that_were_asked_for(axes, certificate):
+    place = place_of(certificate)
+    values = Spectrum.at(place).values
+    found = slice_of(place, directions=(9, 35), resolution=9, steps=10)
+    assert found.curvatures == pytest.approx((values[9], values[35]))
+    for wrong in ((3, 3), (0, 36), (-1, 2)):
+        with pytest.raises(es.InputError, match="two different ones from 0 to 35"):
+            slice_of(place, directions=wrong)
+    runs = traced_run(place.problem, seed=0, index=3)
+    assert runs.value == pytest.approx(es.sweep(place.problem, runs=4, seed=0).value[3], rel=1e-9)
+    end = Place(place.problem, runs.weights[0])
+    es.plot.slice(end, ax=axes, run=runs.trace, resolution=9)
+    drawn = np.asarray(axes.lines[0].get_xydata())
+    assert len(drawn) == len(runs.trace.step)
+    lengths = np.linalg.norm(runs.trace.weights - runs.weights[0], axis=(1, 2))
+    assert np.all(np.linalg.norm(drawn, axis=1) <= lengths + 1e-12), "a shadow is shorter"
+    assert np.abs(drawn).max() < axes.get_xlim()[1], "the plane holds all of it"
+
+
+def test_a_global_minimum_is_matched_to_a_point():
+    for family, k in (("II", 6), ("B", 8), ("2B", 11)):
+        place = family_place(family, k)
+        near = global_minimum_near(place)
+        assert near.shape == place.weights.shape
+        assert abs(Place(place.problem, near).loss) < 1e-13
+    place = family_place("II", 6)
+    assert np.vdot(global_minimum_near(place), place.weights) > np.trace(place.weights), "nearer than the rows in order"
+    with pytest.raises(es.InputError, match="n >= k"):
+        global_minimum_near(Place(es.TwoLayer(np.eye(3), 2), np.eye(3)[:2]))
 
 
 def test_a_split_neuron_shows_the_way_out(axes, certificate):
@@ -230,6 +271,13 @@ def test_a_point_is_found_in_what_is_given(certificate):
     nowhere = es.Certificate("every_n", {"problem": {}})
     with pytest.raises(es.InputError, match="about no single point"):
         place_of(nowhere)
+    patterned = es.prove_family("B", 7)
+    found = place_of(patterned)
+    assert found.problem == es.TwoLayer(np.eye(7), 8)
+    np.testing.assert_allclose(found.weights, family_place("B", 7).weights, atol=1e-12)
+    broken = {**patterned.certificate.document, "center": []}
+    with pytest.raises(es.InputError, match="cannot be read"):
+        place_of(es.Certificate("blocks", broken))
     convolution = es.ConvNet([1.0, 0.0], [1.0, -0.5, 0.2])
     spurious = place_of(es.prove(convolution))
     assert float(np.linalg.norm(np.asarray(es.landscape(convolution).gradient(spurious.weights)))) < 1e-12

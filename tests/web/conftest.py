@@ -51,8 +51,8 @@ def browser():
 def page(browser, server):
     """A page of 1280 pixels; ``page.open("charges?k=5")`` shows a view. An error in its console fails the test.
 
-    What a test expects to be refused it takes out of ``page.errors``. Wait for selectors: ``wait_for_function`` evaluates
-    text, which the page's policy forbids.
+    What a test expects to be refused it takes out of ``page.errors``. Wait for selectors, or with
+    ``page.until`` for an expression: ``wait_for_function`` evaluates text in the page, which its policy forbids.
     """
     context = browser.new_context(viewport=WIDE, base_url=server, accept_downloads=True)
     page = context.new_page()
@@ -68,7 +68,14 @@ def page(browser, server):
         page.wait_for_selector("html[data-ready]")
         return page
 
-    page.open = show
+    def until(what, seconds=30):
+        for _ in range(20 * seconds):
+            if page.evaluate(what):
+                return
+            page.wait_for_timeout(50)
+        raise TimeoutError(what)
+
+    page.open, page.until = show, until
     yield page
     context.close()
     assert page.errors == []

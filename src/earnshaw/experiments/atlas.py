@@ -135,7 +135,7 @@ def build_atlas(
     total, done = sum(len(missing) for _, missing in jobs), 0
     failed: dict[str, dict[int, AtlasPoint]] = {family.name: {} for family in chosen}
     with proving(cluster, workers or cores()) as who:
-        for (name, _), points in zip(jobs, in_processes(_prove, jobs, who), strict=True):
+        for (name, _), points in zip(jobs, in_processes(prove_points, jobs, who), strict=True):
             for point in points:
                 (failed if point.kind is None else found)[name][point.k] = point
             _write(folder, name, found[name])
@@ -186,8 +186,8 @@ def family_spectrum(family: str, k: int) -> list[Line]:
     return sorted(lines)
 
 
-def _prove(name: str, sizes: list[int]) -> list[AtlasPoint]:
-    """Prove a family at some sizes, and check each certificate."""
+def prove_points(name: str, sizes: Sequence[int]) -> list[AtlasPoint]:
+    """Prove a family at some sizes; each point whose ``kind`` is not None has a certificate that the trusted checker accepted."""
     return [_point(name, k, proof) for k, proof in zip(sizes, prove_families(name, sizes), strict=True)]
 
 

@@ -12,13 +12,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.descent import GradientDescent, Lanes, Stopping, run_lanes
+from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
+from earnshaw.experiments.sweep import sweep
 from earnshaw.landscapes.convnet import ConvNetLandscape
-from earnshaw.landscapes.convnet_lanes import reduce_arrays
+from earnshaw.landscapes.convnet_lanes import reduce_arrays, teachers
 from earnshaw.numerics import compiled
-from earnshaw.problems import ConvNet
-from earnshaw.starts import SphereAndBall, sign_flips
+from earnshaw.problems import ConvNet, RandomConvNets
+from earnshaw.starts import FourSigns, SphereAndBall, sign_flips
 from earnshaw.threads import one_blas_thread
 
 Array = NDArray[np.float64]
@@ -62,6 +63,7 @@ class Trajectory:
     product: Array  #: a . a*
     total: Array  #: the sum of a
     length: Array  #: |v|
+    ends: Array  #: (lanes, p + k), the points at the last moment
 
     @property
     def spurious(self) -> NDArray[np.bool_]:
@@ -72,14 +74,16 @@ class Trajectory:
 def follow(landscape: ConvNetLandscape, points: np.ndarray, step: float, steps: int, every: int = 1) -> Trajectory:
     """Run Algorithm 1 from points (lanes, p + k) and record every so many steps, the start included."""
     descent = GradientDescent(step=step)
-    moments = np.asarray(_follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every)))
-    return Trajectory(landscape, step, np.arange(steps // every + 1) * every, *moments)
+    moments, ends = _follow(descent, landscape, jnp.asarray(points), steps // every, jnp.asarray(every))
+    return Trajectory(
+        landscape, step, np.arange(steps // every + 1) * every, *np.asarray(moments), ends=np.asarray(ends)
+    )
 
 
 @functools.partial(compiled, static_argnums=(0, 3))
 def _follow(
     descent: GradientDescent, landscape: ConvNetLandscape, points: jax.Array, count: int, every: jax.Array
-) -> jax.Array:
+) -> tuple[jax.Array, jax.Array]:
     def seen(point: jax.Array) -> jax.Array:
         way = landscape.angles(point)
         total = jnp.sum(landscape.split(point)[1] * landscape.ones, -1)
@@ -92,8 +96,29 @@ def _follow(
 
     lanes = points.shape[0]
     begun = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((lanes, 2), dtype=jnp.uint32))
-    _, later = jax.lax.scan(moment, begun, None, length=count)
-    return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0)
+    last, later = jax.lax.scan(moment, begun, None, length=count)
+    return jnp.moveaxis(jnp.concatenate([seen(points)[None], later]), 1, 0), last.point
+
+
+@dataclass(frozen=True, eq=False)
+class Fates:
+    """One random start of one random teacher, and what becomes of its four signs."""
+
+    problem: ConvNet
+    starts: Array  #: (4, p + k), in the order of ``earnshaw.starts.base.SIGNS``
+    outcomes: tuple[Outcome, ...]  #: proved, by the barrier (docs/convnet.md, Theorem 2)
+    decided: NDArray[np.int64]  #: (4,) the step at which that was known
+    path: Trajectory  #: four lanes
+
+
+def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: int, every: int = 1) -> Fates:
+    """Follow the four signs of the start of one run of a sweep, and say where each goes."""
+    lane = np.array([run])
+    (filter,), (outputs,) = teachers(nets, seed, lane)
+    problem, starts = ConvNet(filter, outputs), FourSigns().draw(nets, seed, lane)[:, 0]
+    runs = sweep(problem, runs=len(starts), start=starts, optimizer=GradientDescent(step=step), workers=1)
+    path = follow(ConvNetLandscape.of(problem), starts, step, steps, every)
+    return Fates(problem, starts, tuple(map(Outcome.from_code, runs.outcome.tolist())), runs.steps, path)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,24 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earnshaw.descent import Outcome
+from earnshaw.descent import Outcome, Stopping, Trace
 from earnshaw.errors import InputError
+from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.proving import Target, points_of
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import families
 from earnshaw.experiments.sweep import SweepResult, sweep_in
+from earnshaw.experiments.work import Context, Piece
 from earnshaw.landscapes import Landscape, landscape
 from earnshaw.numerics import TOLERANCES, compiled
 from earnshaw.numerics.statistics import two_proportions
-from earnshaw.problems import ConvNet, Problem, problem_from_json
+from earnshaw.problems import ConvNet, Problem, TwoLayer, problem_from_json, standard_teacher
 from earnshaw.problems.base import unhexed
 from earnshaw.proof import Certificate, Proof
+from earnshaw.proof.claims import PatternPoint
 from earnshaw.showing import sized
-from earnshaw.symmetry import Family, canonical
+from earnshaw.symmetry import Family, canonical, named
+from earnshaw.symmetry.assignment import matching
 from earnshaw.symmetry.graphs import clusters
 
 Array = NDArray[np.float64]
@@ -77,16 +82,51 @@ def place_of(given: Any) -> Place:
         what = type(given).__name__
         raise InputError(f"an object of type {what} was given; give a family, a proof or a certificate")
     center = given.document.get("center")
-    if center is None:
+    if center is None or given.kind == "every_k":
         raise InputError(
             f"a certificate of the kind {given.kind!r} is about no single point, and there is none to draw"
         )
+    if "pattern" in given.document:
+        return _patterned(given)
     problem, weights = problem_from_json(given.document["problem"]), np.array(unhexed(center))
     if isinstance(
         problem, ConvNet
     ):  # the certificate has the output weights of the spurious point, whose filter is -w*
         weights = np.concatenate([-problem.filter, weights])
     return Place(problem, weights)
+
+
+def _patterned(given: Certificate) -> Place:
+    """Return the point of a certificate of kind blocks or blocks_saddle, in all its weights."""
+    try:
+        pattern, pairs = given.document["pattern"], unhexed(given.document["center"])
+        point = PatternPoint(tuple(pattern["sizes"]), tuple(pattern["rows"]), tuple((high, low) for high, low in pairs))
+        weights = point.weights
+    except (KeyError, TypeError, ValueError, StopIteration, IndexError):
+        raise InputError("the certificate's point cannot be read; give a file that prove wrote") from None
+    return Place(TwoLayer(standard_teacher(weights.shape[1]), len(weights)), weights)
+
+
+def family_place(family: str, k: int) -> Place:
+    """Return the critical point of a named family for k teacher neurons, in doubles: computed, not proved."""
+    pattern, numbers = named(family, k)
+    weights = pattern.weights(numbers)
+    return Place(TwoLayer(standard_teacher(k), len(weights)), weights)
+
+
+def global_minimum_near(place: Place) -> Array:
+    """Return a network of n >= k neurons that computes what the teacher does, its rows matched to those of a point.
+
+    Each teacher neuron is given to one student, so that the sum of scalar products is largest; a student that is left over
+    shares the teacher neuron with which it has the largest one, in equal parts.
+    """
+    problem = place.problem
+    if not isinstance(problem, TwoLayer) or problem.unprovable is not None or not problem.is_realisable:
+        raise InputError("the teacher lies in the landscape of ReLU networks with n >= k and output weights 1 alone")
+    teacher, products = problem.teacher, place.weights @ problem.teacher.T
+    owner = np.argmax(products, axis=1)
+    owner[matching(place.weights, teacher)] = np.arange(len(teacher))
+    return teacher[owner] / np.bincount(owner)[owner, None]
 
 
 def places_in(source: Path) -> dict[str, Place]:
@@ -106,7 +146,7 @@ def places_in(source: Path) -> dict[str, Place]:
     found: dict[str, Place] = {}
     for file in sorted(source.glob("*.json")):
         certificate = Certificate.load(file)
-        if "center" in certificate.document:
+        if "center" in certificate.document and certificate.kind != "every_k":
             place = place_of(certificate)
             if not any(place.is_at(other) for other in found.values()):
                 found[file.stem] = place
@@ -121,6 +161,19 @@ def ends(result: SweepResult) -> list[tuple[str, Family]]:
         families(result.runs.where(Outcome.SADDLE), result.summary.seed) if "SADDLE" in result.summary.outcomes else []
     )
     return [(f"{result.name}-family{index:03d}", family) for index, family in enumerate([*result.families, *saddles])]
+
+
+def traced_run(problem: Problem, seed: int, index: int, every: int = EVERY) -> Runs:
+    """Return one run of a sweep with gradient descent, computed alone, with what was recorded on its way.
+
+    Its start depends on the problem, the seed and the index alone. Its end is that of the sweep up to rounding: the last bits
+    of a run depend on those that are computed together with it.
+    """
+    plan = Plan.of(problem, runs=index + 1, seed=seed, stopping=Stopping(trace=every))
+    arrays = plan.compute(Piece(plan.settings[0].name, index, index + 1), Context())
+    trace = {name.removeprefix("trace_"): array for name, array in arrays.items() if name.startswith("trace_")}
+    plain = {name: array for name, array in arrays.items() if not name.startswith("trace_")}
+    return dataclasses.replace(Runs.of_arrays(problem, plain), trace=Trace(**trace))
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +223,8 @@ def slice_of(
     place: Place,
     towards: ArrayLike | None = None,
     *,
+    directions: tuple[int, int] | None = None,
+    run: Trace | None = None,
     reach: float | None = None,
     resolution: int = 61,
     steps: int = 2000,
@@ -177,10 +232,11 @@ def slice_of(
     r"""Return the loss on a plane through a point, :math:`F(W + x\,u + y\,v)` with orthonormal u and v.
 
     u and v are eigenvectors of the Hessian: of its smallest eigenvalue, and of the next one that differs; where the first
-    is negative, of its smallest and of its smallest positive one. Or u leads ``towards`` another point, and v is the
-    softest direction at right angles to it. Gradient descent, with the step 1 / (largest eigenvalue at the point), starts
-    on the diagonal at 0.7 of the ``reach``, or at the first half, quarter, ... of that from which it comes home; at a
-    saddle it starts beside the point, along u.
+    is negative, of its smallest and of its smallest positive one; or those at two places of the spectrum, ``directions``,
+    counted from 0. Or u leads ``towards`` another point, and v is the softest direction at right angles to it. Gradient descent,
+    with the step 1 / (largest eigenvalue at the point), starts on the diagonal at 0.7 of the ``reach``, or at the first
+    half, quarter, ... of that from which it comes home; at a saddle it starts beside the point, along u. In its place a
+    ``run`` that was recorded can be shown, such as the one that ended at the point; the plane then reaches as far.
     """
     energy, point = landscape(place.problem), np.asarray(place.weights, dtype=np.float64)
     hessian = np.asarray(energy.hessian(jnp.asarray(point)))
@@ -188,10 +244,17 @@ def slice_of(
     soft = _signed(vectors[:, 0]).reshape(point.shape)
     target = None
     if towards is None:
-        other = _second(values)
-        first, second = soft, _signed(vectors[:, other]).reshape(point.shape)
-        labels = (f"along an eigenvector of {_number(values[0])}", f"along an eigenvector of {_number(values[other])}")
+        one, other = (0, _second(values)) if directions is None else _two(directions, len(values))
+        first, second = (_signed(vectors[:, place]).reshape(point.shape) for place in (one, other))
+        labels = (
+            f"along an eigenvector of {_number(values[one])}",
+            f"along an eigenvector of {_number(values[other])}",
+        )
         far = reach or 0.5 * float(np.linalg.norm(point)) / np.sqrt(len(point))
+        if run is not None and reach is None:
+            far = max(
+                far, 1.1 * max(float(np.abs(_along(run.weights - point, axis)).max()) for axis in (first, second))
+            )
         across = along = np.linspace(-far, far, resolution)
     else:
         end = np.asarray(towards, dtype=np.float64)
@@ -199,20 +262,21 @@ def slice_of(
             raise InputError(f"towards has shape {end.shape}; give another point of shape {point.shape}")
         length = float(np.linalg.norm(end - point))
         first = (end - point) / length
+        if directions is not None:
+            raise InputError("the plane was to hold another point and two eigenvectors; ask for one of them")
         second = unit(beside(soft, first))
         labels, target = ("towards the other point", "the softest direction beside it"), (length, 0.0)
         far = reach or 0.5 * length
         across = np.linspace(-0.5 * length, 1.5 * length, resolution)
         along = np.linspace(-far, far, resolution)
-    step = 1.0 / max(float(np.abs(values).max()), 1e-12)
-    saddle = values[0] < -TOLERANCES.strict
-    push = 1e-2 * far * first if saddle else 0.7 * far * (first + second)
-    points = descend(energy, point + push, steps, step)
-    for _ in range(0 if saddle else HALVINGS):
-        if np.linalg.norm(points[-1] - point) < 0.3 * np.linalg.norm(points[0] - point):
-            break
-        push = push / 2
-        points = descend(energy, point + push, steps, step)
+    if run is None:
+        step, saddle = 1.0 / max(float(np.abs(values).max()), 1e-12), values[0] < -TOLERANCES.strict
+        push = 1e-2 * far * first if saddle else 0.7 * far * (first + second)
+        points = _homeward(energy, point, push, steps, step, 0 if saddle else HALVINGS)
+        path = seen(energy, points, points - point, first, second)
+    else:
+        places = np.stack([_along(run.weights - point, axis) for axis in (first, second)], -1)
+        path = Descended(run.step, run.value, places)
     flat, beside_it = first.ravel(), second.ravel()
     return Slice(
         loss=place.loss,
@@ -221,9 +285,30 @@ def slice_of(
         values=plane(energy, point, first, second, across, along),
         curvatures=(float(flat @ hessian @ flat), float(beside_it @ hessian @ beside_it)),
         labels=labels,
-        path=seen(energy, points, points - point, first, second),
+        path=path,
         target=target,
     )
+
+
+def _homeward(energy: Landscape, point: Array, push: Array, steps: int, step: float, halvings: int) -> Array:
+    """Return gradient descent from a push away from a point, or from the first of some halves of it that leads back."""
+    points = descend(energy, point + push, steps, step)
+    for _ in range(halvings):
+        if np.linalg.norm(points[-1] - point) < 0.3 * np.linalg.norm(points[0] - point):
+            break
+        push = push / 2
+        points = descend(energy, point + push, steps, step)
+    return points
+
+
+def _two(directions: tuple[int, int], count: int) -> tuple[int, int]:
+    """Return two places in a spectrum, which differ and exist."""
+    one, other = directions
+    if one == other or not 0 <= min(directions) <= max(directions) < count:
+        raise InputError(
+            f"the directions are the eigenvectors {one} and {other}; give two different ones from 0 to {count - 1}"
+        )
+    return one, other
 
 
 def _second(values: Array) -> int:
@@ -276,9 +361,14 @@ def unit(direction: Array) -> Array:
     return direction / np.linalg.norm(direction)
 
 
+def _along(moves: Array, axis: Array) -> Array:
+    """Return how far moves (T, ...) go along an axis."""
+    return np.tensordot(moves, axis, axis.ndim)
+
+
 def seen(energy: Landscape, points: Array, moves: Array, *axes: Array) -> Descended:
     """Return a run whose moves (T, ...) from the plane's centre are seen along the two axes."""
-    places = np.stack([np.tensordot(moves, axis, axis.ndim) for axis in axes], -1)
+    places = np.stack([_along(moves, axis) for axis in axes], -1)
     return Descended(EVERY * np.arange(len(points)), np.asarray(energy.value(jnp.asarray(points))), places)
 
 

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 PROTON = COLOURS[5]
 
 
+def plane_of_spread(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the centre (d,) of points (m, d) and two orthonormal directions (2, d) in which they are spread most."""
+    centre = points.mean(0)
+    return centre, np.linalg.svd(points - centre)[2][:2]
+
+
 def _view(trajectory: Trajectory) -> Callable[[np.ndarray], np.ndarray]:
     """Return the projection to the plane in which charges are drawn: that of the most spread at the start."""
-    points = np.concatenate([trajectory.positions[0], trajectory.problem.protons])
-    centre = points.mean(0)
-    directions = np.linalg.svd(points - centre)[2][:2]
+    centre, directions = plane_of_spread(np.concatenate([trajectory.positions[0], trajectory.problem.protons]))
     return lambda places: (places - centre) @ directions.T
 
 
@@ -83,7 +87,7 @@ def animate(
     """
     from matplotlib.figure import Figure
 
-    shown, times, losses = _moments(trajectory, frames)
+    shown, times, losses = moments(trajectory, frames)
     drawn = _view(trajectory)(shown)
     problem = trajectory.problem
     captured = np.array([capture.time for capture in trajectory.captures])
@@ -132,9 +136,12 @@ def _fill(axes: Axes, shape: float) -> None:
     axes.set_ylim((bottom + top - height) / 2, (bottom + top + height) / 2)
 
 
-def _moments(trajectory: Trajectory, frames: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return positions (frames, n, d), times and losses at equal distances of travel, between stored times by a line."""
-    moved = np.linalg.norm(np.diff(trajectory.positions, axis=0), axis=-1).sum(1)
+def moments(trajectory: Trajectory, frames: int, within: float = np.inf) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return positions (frames, n, d), times and losses at equal distances of travel, between stored times by a line.
+
+    Travel counts while coordinates are ``within`` this size: charges that nothing attracts fly away for ever.
+    """
+    moved = np.linalg.norm(np.diff(np.clip(trajectory.positions, -within, within), axis=0), axis=-1).sum(1)
     travelled = np.concatenate([[0.0], np.cumsum(moved)])
     places = np.linspace(0.0, travelled[-1], frames)
     index = np.minimum(np.searchsorted(travelled, places, side="right"), len(travelled) - 1)

@@ -25,6 +25,7 @@ from earnshaw.plots.trails import draw_trails
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from earnshaw.descent import Trace
     from earnshaw.experiments import Followed, Runs, SweepResult, Target
     from earnshaw.experiments.views import Place
     from earnshaw.proof import Certificate, Proof
@@ -85,18 +86,22 @@ def slice(
     towards: ArrayLike | None = None,
     ax: Axes | None = None,
     *,
+    directions: tuple[int, int] | None = None,
+    run: Trace | None = None,
     reach: float | None = None,
     resolution: int = 61,
 ) -> Axes:
     """Draw the loss on a plane through a point, and gradient descent in all dimensions as its shadow on that plane.
 
     Blue is below the loss at the point, orange above it. The plane holds eigenvectors of the smallest eigenvalue of the
-    Hessian and of the next one that differs (at a saddle: of the smallest positive one); or, ``towards`` another point of
-    the same shape, the way there. ``reach`` is how far the plane goes.
+    Hessian and of the next one that differs (at a saddle: of the smallest positive one), or those at two places of the
+    spectrum, the ``directions``; or, ``towards`` another point of the same shape, the way there. ``reach`` is how far the
+    plane goes. A recorded ``run`` is drawn in place of a descent that starts on the plane.
     """
     from earnshaw.experiments.views import place_of, slice_of
 
-    found = slice_of(place_of(point), towards, reach=reach, resolution=resolution)
+    place = place_of(point)
+    found = slice_of(place, towards, directions=directions, run=run, reach=reach, resolution=resolution)
     with on(ax, 5.2, 4.4) as axes:
         draw_slice(axes, found)
     return axes

@@ -11,12 +11,19 @@ from earnshaw.problems import TwoLayer
 Array = NDArray[np.float64]
 
 
-def align_neurons(weights: Array, target: Array) -> Array:
-    """Return the weights (K, d) with rows permuted, by the Hungarian method, to be closest to the target in Frobenius norm."""
+def matching(weights: Array, target: Array) -> NDArray[np.int64]:
+    """Return for each row of the target (K, d) a row of its own of the weights (n, d), n >= K, by the Hungarian method.
+
+    The sum of the scalar products is largest, which for n = K makes the distance in Frobenius norm least.
+    """
     from scipy.optimize import linear_sum_assignment
 
-    cost = -(target @ weights.T)  # |w - t|^2 up to what no permutation changes
-    return weights[linear_sum_assignment(cost)[1]]
+    return linear_sum_assignment(-(target @ weights.T))[1]
+
+
+def align_neurons(weights: Array, target: Array) -> Array:
+    """Return the weights (K, d) with rows permuted to be closest to the target in Frobenius norm."""
+    return weights[matching(weights, target)]
 
 
 def aligned_error(weights: Array, target: Array) -> float:

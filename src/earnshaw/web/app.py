@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
 # The views in the order of their tabs: web/<name>.py has a router with the prefix /api/<name>, and the page a module
 # static/views/<name>.js.
-VIEWS: tuple[str, ...] = ("sweep",)
+VIEWS: tuple[str, ...] = ("charges", "network", "landscape", "sweep", "atlas")
 STATIC = Path(__file__).parent / "static"
 REFRESHED = {"cache-control": "no-cache"}  # a browser keeps it, and asks whether it is still the same
+_LOADING = threading.Lock()
+PROVERS = 2  # processes for short proofs and checks
 WARM_AFTER = 0.3  # seconds after the start: the page comes first
 
 
@@ -47,6 +49,7 @@ def create_app(folder: Path) -> Starlette:
         timer.start()
         yield
         timer.cancel()
+        late.close()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html", headers=REFRESHED)
@@ -75,35 +78,42 @@ def create_app(folder: Path) -> Starlette:
 
 
 class Late:
-    """The questions: FastAPI and the views are loaded when the page has been served, or with the first question."""
+    """The questions: FastAPI, the views and all that computes are loaded when the page has been served.
+
+    A question that comes before waits: two threads that load parts of the library in different orders would meet modules
+    that are not whole yet.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.ready = folder, threading.Event()
         self._api: Any = None
-        self._loading = threading.Lock()
+        self._processes = contextlib.ExitStack()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question."""
-        api = self._api or await asyncio.to_thread(self.load)
-        await api(scope, receive, send)
-
-    def load(self) -> Any:
-        """Return the application that answers questions."""
-        with self._loading:
-            if self._api is None:
-                from earnshaw.web.api import create_api
-
-                self._api = create_api(self.folder)
-        return self._api
+        if not self.ready.is_set():
+            await asyncio.to_thread(self.warm)
+        await self._api(scope, receive, send)
 
     def warm(self) -> None:
-        """Load all that computes, so that the first question need not wait for it."""
-        self.load()
-        from earnshaw import experiments, proof  # noqa: F401
-        from earnshaw.numerics import remember_programs
+        """Load everything, in one thread at a time."""
+        with _LOADING:
+            if self.ready.is_set():
+                return
+            from earnshaw import experiments  # noqa: F401
+            from earnshaw.numerics import remember_programs
+            from earnshaw.proof.processes import processes
+            from earnshaw.threads import cores
+            from earnshaw.web.api import create_api
 
-        remember_programs()
-        self.ready.set()
+            remember_programs()
+            self._api = create_api(self.folder)
+            self._processes.enter_context(processes(min(PROVERS, cores())))
+            self.ready.set()
+
+    def close(self) -> None:
+        """End the processes."""
+        self._processes.close()
 
 
 class _Static(StaticFiles):

@@ -19,9 +19,22 @@ class Limits:
     # sizes
     k: int = 20  #: teacher neurons, or protons
     n: int = 24  #: student neurons, or electrons
+    d: int = 24  #: the dimension in which charges move
+    filter: int = 100  #: weights p of the convolutional network's filter
+    patches: int = 60  #: patches k that it sees; with the step 0.1 ends are proved up to this
     seed: int = 2**31 - 1
+    coordinate: float = 1e3  #: of a charge that was dragged
+    watched_steps: int = 20_000  #: of a run that is shown on its way
     runs: int = 1000  #: of one sweep
     steps: int = 1_000_000  #: of one run
+
+    # Landscape and Atlas
+    resolution: int = 101  #: places along each axis of a slice
+    reach: float = 100.0  #: how far a slice goes
+    atlas_k: int = 100_000  #: teacher neurons of a family: the cost of a proof from blocks does not grow with k
+    atlas_families: int = 12  #: shown together
+    ladder_k: int = 10  #: teacher neurons of a ladder
+    ladder_neurons: int = 3  #: that it adds
 
     # the view Sweep
     sweep_steps: int = 200_000  #: of one run of a sweep

@@ -1,0 +1,40 @@
+"""The view Atlas in a browser."""
+
+import earnshaw as es
+
+NARROW = {"width": 390, "height": 844}
+PATIENCE = 60_000  # ms: a surface without a graphics card takes its time beside other tests
+DONE = "[data-view=atlas][data-state=done]"
+
+
+def test_families_are_proved_and_lead_to_their_landscape(page, tmp_path):
+    page.set_default_timeout(PATIENCE)
+    page.open("atlas?families=II+B&first=5&last=7&family=B&k=7")
+    page.wait_for_selector(DONE)
+    assert page.inner_text("#status").startswith("3 minima and 3 saddles; the checker accepted")
+    assert page.text_content('[data-number="n"]') == "8"
+    assert "spurious minimum, in every dimension; proved: the trusted checker" in page.inner_text(".verdict")
+    page.select_option("#atlas-family", "II")
+    page.select_option("#atlas-k", "5")
+    page.wait_for_selector(".verdict:has-text('II at k = 5 is a saddle')")
+    assert "family=II&k=5" in page.evaluate("location.hash")
+    with page.expect_download() as saved:
+        page.click("text=Save its certificate")
+    assert saved.value.suggested_filename == "II-k5-blocks_saddle.json"
+    saved.value.save_as(tmp_path / "saved.json")
+    assert es.check(tmp_path / "saved.json").verified
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("details tbody tr").count() == 6
+
+    row = page.locator("[data-theorem=absence]")
+    assert row.inner_text().startswith("not checked on this server yet")
+    row.locator("button").click()
+    page.wait_for_selector("[data-theorem=absence][data-verified=true]")
+    assert row.inner_text().startswith("Proved: the trusted checker accepted the certificate on this server")
+    page.set_viewport_size(NARROW)
+    page.wait_for_timeout(100)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    page.click("text=See its landscape")
+    page.wait_for_selector("[data-view=landscape][data-state=done]")
+    assert page.text_content('[data-number="kind"]').startswith("a saddle")
