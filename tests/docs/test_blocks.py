@@ -128,7 +128,7 @@ def _without_seconds(lines: list[str]) -> Iterator[str]:
         elif not line.strip():
             column = None
         elif column is not None:
-            cells = [cell for cell in re.finditer(r"\S+", line) if cell.start() < column <= cell.end()]
+            cells = [cell for cell in re.finditer(r"(?<!\S)\d+\.\d(?!\S)", line) if cell.start() < column <= cell.end()]
             for cell in cells:
                 line = line[: cell.start()] + "TIME" + line[cell.end() :]
         yield line
@@ -274,6 +274,11 @@ TABLE = "k  n  steps    s  other\n6  6   1149  0.8\n"
         ("1.3147231008911195e-3", "1.9147231008911195e-3", False),
         (TABLE, TABLE.replace("0.8", "11.8"), True),
         (TABLE, TABLE.replace("1149", "1249"), False),
+        (
+            TABLE + "k=6: 1 of 12 runs ended",
+            TABLE.replace("  s", "   s").replace("0.8", "11.8") + "k=6: 1 of 12 runs ended",
+            True,
+        ),
         ("", "a", False),
     ],
 )
