@@ -1,6 +1,7 @@
 """What the tests of several packages share: published points, and a calculus that is slow, precise and independent."""
 
 import os
+import shutil
 from pathlib import Path
 
 import mpmath as mp
@@ -139,3 +140,19 @@ def published():
         with np.load(file) as arrays:
             points[file.stem] = arrays["weights"]
     return points
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A headless Chromium, driven by Playwright; where one of them is missing the test is skipped with a reason.
+
+    One for a file: while Playwright runs, no other test in the process can have an event loop of its own.
+    """
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("there is no Chromium here, in which a page could be opened")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright (the extra browser) is not installed")
+    with api.sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()

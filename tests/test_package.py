@@ -67,6 +67,7 @@ def test_the_wheel_holds_the_package_its_types_and_data_and_nothing_else(wheel):
             "data/*.json",
             "web/static/*.*",
             "web/static/*/*.*",
+            "web/static/*/*/*.*",
             "native/*.[ch]",
             "native/_kernel*.so",
         )  # the last where it could be built

@@ -10,10 +10,11 @@ import re
 from typing import Any
 
 from docutils import nodes
-from formulas import render
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
+
+from earnshaw.report.formulas import render
 
 TAG = re.compile(r"\\tag\{([^{}]*)\}")
 LONG = 40  # characters of LaTeX

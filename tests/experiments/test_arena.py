@@ -2,18 +2,18 @@
 
 import dataclasses
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from earnshaw.descent import Outcome, optimizer
 from earnshaw.errors import InputError
-from earnshaw.experiments import Interrupted, Plan, families, load, run_arena, sweep
-from earnshaw.plots import Proportion
+from earnshaw.experiments import Arena, Interrupted, Plan, Score, families, load, load_arena, run_arena, sweep
 from earnshaw.plots.sweeps import arena_figure
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.starts import Given, Xavier
-from earnshaw.store import read_json, read_npz
+from earnshaw.store import read_json, read_npz, write_json
 
 SIX = TwoLayer(standard_teacher(6))
 LANES = np.array([0, 544, 1, 592, 2, 633])  # gradient descent with step 0.1 is trapped from the big ones
@@ -169,18 +169,67 @@ def test_another_arena_in_the_same_folder_is_refused(held):
     assert (out / "arena.json").read_bytes() == before
 
 
-def test_figures_for_one_size_and_for_several(tmp_path):
-    for sizes in (["6"], ["6", "7", "8"]):
-        standings = {
-            name: [Proportion(size, 90 - 8 * i - j, (80 - 8 * i - j, 96 - 8 * i - j)) for i, size in enumerate(sizes)]
-            for j, name in enumerate(("flow", "gd:0.1", "momentum:0.05:0.9", "adam:0.01", "newton-tr"))
-        }
-        path = tmp_path / f"figure{len(sizes)}"
-        costs = [f"1,200 gradients, {30 * j} Hessian products" for j in range(5)]
-        arena_figure(standings, costs, "teacher neurons k (n = k)", "relu students, 100 common starts", path)
-        text = path.with_suffix(".svg").read_text()
-        assert path.with_suffix(".png").stat().st_size > 10_000
-        for name in standings:
-            assert f"<!-- {name} -->" in text
-        assert all(f"<!-- {size} -->" in text for size in sizes) == (len(sizes) > 1)
-        assert ("Hessian products" in text) == (len(sizes) == 1)
+def made_up(k, n, percents):
+    """Return an arena without runs: what each optimiser reached, by name."""
+    scores = [
+        Score(
+            name,
+            {"k": k, "n": n, "d": k},
+            100,
+            0,
+            {},
+            percent,
+            (percent - 9, percent + 4),
+            9.0,
+            1200.0,
+            hessians,
+            (),
+            100.0,
+            0.0,
+        )
+        for (name, percent), hessians in zip(percents.items(), (0.0, 30.0), strict=True)
+    ]
+    return Arena(TwoLayer(standard_teacher(k), students=n), tuple(scores), (), ())
+
+
+@pytest.mark.parametrize(
+    ("sizes", "label", "marks"),
+    [
+        ([(6, 6)], "runs at the global minimum (%), and the median cost of a run", ["gd:0.1", "newton-tr"]),
+        ([(6, 7), (7, 8)], "teacher neurons k (n = k + 1)", ["6", "7"]),
+        ([(6, 6), (6, 8)], "student neurons n (k = 6)", ["6", "8"]),
+        ([(6, 6), (7, 8)], "teacher neurons k, student neurons n", ["6, 6", "7, 8"]),
+    ],
+)
+def test_figures_for_one_size_and_for_several(tmp_path, sizes, label, marks):
+    arenas = [made_up(k, n, {"gd:0.1": 90.0, "newton-tr": 80.0}) for k, n in sizes]
+    arena_figure(arenas, "100 common starts", tmp_path / "figure")
+    text = (tmp_path / "figure.svg").read_text()
+    for word in (label, *marks, "gd:0.1", "newton-tr"):
+        assert f"<!-- {word} -->" in text
+    assert ("<!-- 1,200 gradients, 30 Hessian products -->" in text) == (len(sizes) == 1)
+    assert ("100 common starts, k = 6, n = 6" in text) == (len(sizes) == 1)
+
+
+def test_an_arena_is_read_from_its_folder(held, tmp_path):
+    result, out = held
+    (found,) = load_arena(out)
+    assert found.problem == SIX
+    assert [dataclasses.replace(score, seconds=0.0) for score in found.scores] == [
+        dataclasses.replace(score, seconds=0.0) for score in result.scores
+    ]
+    assert (found.traps, found.disagreements) == (result.traps, result.disagreements)
+    folder = shutil.copytree(out, tmp_path / "copy")
+    for damage, reason in (
+        (lambda entry: entry["scores"][0].update(global_percent=100.0), "the runs of k6-n6-gd-0.1 say something else"),
+        (lambda entry: entry["scores"][1]["traps"].append(1), "families"),
+        (lambda entry: entry["scores"][1].update(optimizer="adam:0.01"), "KeyError"),
+        (lambda entry: entry.pop("families"), "KeyError"),
+    ):
+        (entry,) = read_json(out / "arena.json")
+        damage(entry)
+        write_json(folder / "arena.json", [entry])
+        with pytest.raises(InputError, match="damaged or of other runs") as told:
+            load_arena(folder)
+        assert reason in str(told.value)
+        assert "run the same arena again" in str(told.value)

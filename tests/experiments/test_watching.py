@@ -62,3 +62,23 @@ def test_arrivals_tell_who_sits_where():
     assert (third.proton, third.found) == (0, True)  # within a hundredth of the protons' length
     captured = arrivals(protons, electrons, [Capture(electron=1, proton=2, time=3.5)])[1]
     assert (captured.proton, captured.found, captured.time) == (2, True, 3.5)
+
+
+def test_neurons_that_add_up_to_a_proton_share_it():
+    protons = np.eye(3)
+    electrons = np.array([[0.3, 0.001, 0.0], [0.0, 1.0, 0.0], [0.7, 0.0, 0.0], [0.0, 0.0, 0.6], [0.0, 0.0, 0.2]])
+    found = arrivals(protons, electrons, additive=True)
+    assert [(one.proton, one.found, one.shared) for one in found[:3]] == [
+        (0, True, True),
+        (1, True, False),
+        (0, True, True),
+    ]
+    assert not any(one.found for one in found[3:])  # they add up to less
+    assert not any(one.shared for one in arrivals(protons, electrons))
+
+
+def test_electrons_that_face_each_other_are_named_where_they_cancel():
+    protons = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    electrons = np.array([[0.6, 0.8], [1.0, 0.0], [-0.6, -0.8]])
+    assert [one.faces for one in arrivals(protons, electrons, odd=True)] == [2, None, 0]
+    assert [one.faces for one in arrivals(protons, electrons)] == [None] * 3

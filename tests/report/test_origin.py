@@ -13,7 +13,7 @@ from earnshaw.cli.app import app
 from earnshaw.descent import Stopping, native, optimizer
 from earnshaw.experiments import Plan, run_plan
 from earnshaw.problems import RandomConvNets, TwoLayer, standard_teacher
-from earnshaw.report import sweep_page
+from earnshaw.report import folder_page
 from earnshaw.report.origin import commands, described
 from earnshaw.starts import Given, Normal
 
@@ -109,7 +109,7 @@ def test_a_page_without_a_known_global_minimum_calls_nothing_spurious(tmp_path):
     made = Plan.of(standard(2, 1, activation="erf"), runs=4, seed=0)
     (result,) = run_plan(made, folder, workers=1)
     assert set(result.summary.outcomes) == {"CONVERGED"}
-    words = re.sub(r"<[^>]+>", " ", sweep_page(folder, tmp_path / "page.html").html())
+    words = re.sub(r"<[^>]+>", " ", folder_page(folder, tmp_path / "page.html").html())
     assert " 0.0%" not in words
     assert "no minimum can be called spurious" in words
     assert "stops above it" not in (tmp_path / "page-figures" / "values.svg").read_text()

@@ -1,6 +1,8 @@
-"""One server for the session, one Chromium for a file, a page for a test; and a client that needs neither."""
+"""One server for the session, a page for a test, in the Chromium that all tests share; and a client that needs neither."""
 
-import shutil
+import json
+import time
+import urllib.request
 import warnings
 
 import pytest
@@ -15,6 +17,12 @@ with warnings.catch_warnings():
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
+def loaded(about):
+    """Wait until a server has loaded all in its thread: Python 3.11 cannot parse in two threads at once, and pytest does."""
+    while not about()["ready"]:
+        time.sleep(0.05)
+
+
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("explorer")
@@ -24,6 +32,7 @@ def folder(tmp_path_factory):
 def client(folder):
     """The application without a server: requests go straight to it."""
     with TestClient(create_app(folder), base_url="http://127.0.0.1:8750") as client:
+        loaded(lambda: client.get("/api/about").json())
         yield client
 
 
@@ -31,20 +40,8 @@ def client(folder):
 def server(folder):
     """The address of a server, without the slash at its end."""
     with serving(0, folder) as (address, _):
+        loaded(lambda: json.load(urllib.request.urlopen(f"{address}api/about")))
         yield address.rstrip("/")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One Chromium for a file: while Playwright runs, no other test in the process can have an event loop of its own."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if chromium is None:
-        pytest.skip("there is no Chromium here")
-    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    with api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import importlib
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 from earnshaw.plots.style import COLOURS
 from earnshaw.web.app import STATIC, VIEWS, Late
@@ -75,3 +76,17 @@ def test_jax_is_loaded_in_the_background(monkeypatch, folder):
     late.warm()
     assert late.ready.is_set()
     assert "jax" in sys.modules
+
+
+def test_the_page_about_the_limits_has_those_of_the_code():
+    text = (Path(__file__).resolve().parents[2] / "docs" / "explore.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", text.partition("## Limits")[2], flags=re.MULTILINE))
+    assert rows == {
+        "what": "most",
+        "---": "---",
+        "teacher neurons k, students n": f"{LIMITS.k}, {LIMITS.n}",
+        "runs of a sweep": f"{LIMITS.runs}",
+        "runs that go on at once": f"{LIMITS.streams}",
+        "a request, an uploaded certificate": f"{LIMITS.body_bytes // 10**6} MB",
+        "connections": f"{LIMITS.connections}",
+    }

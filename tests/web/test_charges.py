@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 import earnshaw as es
 from earnshaw.cli.app import app
-from earnshaw.web.charges import POTENTIALS, Scene, setting_of, view_of
+from earnshaw.web.charges import POTENTIALS, Scene, _run, setting_of, view_of
 
 
 def streamed(client, **scene):
@@ -81,6 +81,15 @@ def test_every_potential_that_is_offered_has_a_setting(name):
     assert es.landscape(setting.problem).shape == setting.start.shape == (2, 3)
     if not setting.command.startswith("earnshaw dynamics"):
         compile(setting.command, "shown", "exec")
+
+
+@pytest.mark.parametrize(
+    "scene", [SMALL, {"potential": "coulomb", "k": 1, "n": 2, "until": 10.0}], ids=["descent", "dynamics"]
+)
+def test_a_run_that_nobody_watches_ends_quietly(scene):
+    asked = Scene(**scene)
+    events = list(_run(asked, setting_of(asked), lambda: True))
+    assert [list(event) for event in events] == [["scene"]]
 
 
 def test_orthonormal_protons_are_seen_as_a_polygon():

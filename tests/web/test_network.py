@@ -32,7 +32,7 @@ def test_one_start_has_two_fates(client):
     assert [outcome.name for outcome in names["found"].outcomes] == outcomes
     assert names["found"].path.value[-1].tolist() == [twin["loss"][-1] for twin in answer["twins"]]
     ends = np.stack([twin["end_outputs"] for twin in answer["twins"]])
-    np.testing.assert_array_equal(ends, names["found"].path.ends[:, 4:])
+    np.testing.assert_array_equal(ends, names["found"].ends[:, 4:])
 
 
 def test_counts_have_intervals_and_the_command_that_counts_again(client, tmp_path):

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def last(response):
     return json.loads(blocks[-2].removeprefix("data: "))
 
 
-def test_a_minimum_is_proved_as_the_command_does_it(client, minimum):
+def test_a_minimum_is_proved_as_the_command_does_it(client, minimum, folder):
     _, weights = minimum
     asked = {"problem": {"k": 6, "n": 6}, "weights": weights, "index": 3}
     answer = last(client.post("/api/sweep/prove", json=asked))
@@ -46,6 +47,11 @@ def test_a_minimum_is_proved_as_the_command_does_it(client, minimum):
         assert one["verified"]
         assert one["words"].startswith("A network of n = 6 ReLU neurons")
     assert answer["family"] == proof.family == "II (S_5)"
+    kept = sorted(Path(answer["kept"]).iterdir())
+    assert kept[0].parent.parent == folder / "certificates"
+    assert [file.read_text() for file in kept] == [
+        text for _, text in sorted((c["file"], c["text"]) for c in answer["certificates"])
+    ]
 
 
 def test_what_is_no_minimum_is_inconclusive_and_what_has_no_proofs_is_refused(client):

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ import earnshaw as es
 from earnshaw.cli import settings
 from earnshaw.cli.app import app
 from earnshaw.experiments.views import Place, Spectrum
-from earnshaw.web import sweep
+from earnshaw.web import setting, sweep
 
 SIX = {"problem": {"k": 6, "n": 6}, "runs": 100, "seed": 6}
+LONG = {"problem": {"k": 6, "n": 6}, "runs": 1000, "step": 1e-4}
 
 
 def told(response):
@@ -58,6 +60,8 @@ def test_the_command_shown_gives_the_very_same_numbers(events, tmp_path, monkeyp
     assert shown["interval"] == theirs["spurious_interval"]
     (stored,) = es.load(tmp_path / "here").results[0].families
     assert shown["weights"] == stored.weights.tolist()
+    kept = es.load(events[-1]["kept"]).results[0]
+    assert kept.runs == es.load(tmp_path / "here").results[0].runs
 
 
 def test_a_point_is_shown_as_the_library_draws_it(client, events):
@@ -73,7 +77,7 @@ def test_a_point_is_shown_as_the_library_draws_it(client, events):
 
 
 def test_who_stops_listening_stops_the_runs():
-    asked = sweep.Runs.model_validate({"problem": {"k": 12, "n": 12}, "runs": 1000})
+    asked = sweep.Runs.model_validate(LONG)
     gone = []
     running = sweep._watched(asked, asked.plan(), lambda: bool(gone))
     assert next(running)["state"] in ("running", "compiling")
@@ -86,9 +90,18 @@ def test_who_stops_listening_stops_the_runs():
     sweep._alone.release()
 
 
+def test_runs_that_are_kept_are_there_at_once_and_no_more_are_kept_than_allowed(client, events, folder, monkeypatch):
+    again = told(client.post("/api/sweep/run", json=SIX))
+    assert {**again[-1], "summary": 0} == {**events[-1], "summary": 0}
+    assert Path(again[-1]["kept"]).parent == folder / "runs"
+    monkeypatch.setattr(setting, "LIMITS", replace(setting.LIMITS, kept=1))
+    assert setting.room(folder / "runs", "another") is None
+    assert setting.room(folder / "runs", Path(again[-1]["kept"]).name) is not None
+
+
 def test_a_sweep_that_takes_too_long_is_told_so(client, monkeypatch):
     monkeypatch.setattr(sweep, "LIMITS", replace(sweep.LIMITS, sweep_seconds=0.05))
-    answer = client.post("/api/sweep/run", json={"problem": {"k": 12, "n": 12}, "runs": 1000})
+    answer = client.post("/api/sweep/run", json=LONG)
     assert "event: refused" in answer.text
     assert "ask for fewer runs" in answer.text
 

@@ -72,7 +72,7 @@ COMMANDS = (  # name, function, examples, group, one line
     ("check", prove.check, prove.CHECK_EXAMPLES, PROVE, "Check certificates, believing nothing in them."),
     ("explain", prove.explain, prove.EXPLAIN_EXAMPLES, PROVE, "Say in words what a certificate proves."),
     ("draw", draw.draw, draw.EXAMPLES, SHOW, "Draw a minimum: weights, spectrum, a slice of the loss."),
-    ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a sweep."),
+    ("report", runs.report, runs.REPORT_EXAMPLES, SHOW, "Write a web page about a run folder."),
     ("reproduce", reproduce.reproduce, reproduce.EXAMPLES, SHOW, "Recompute a paper's tables and figures."),
     ("animate", animate.animate, animate.EXAMPLES, SHOW, "Make films: of your runs, of a minimum, of charges."),
 )

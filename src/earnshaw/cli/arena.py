@@ -82,7 +82,9 @@ def arena(
         return
     drawn = [result for result in results if result.problem.is_realisable]
     if drawn:
-        _draw(drawn, names, f"{activation} students, {runs} common starts", folder / "arena")
+        from earnshaw.plots.sweeps import arena_figure
+
+        arena_figure(drawn, f"{activation} students, {runs} common starts", folder / "arena")
     if as_json:
         for score in (score for result in results for score in result.scores):
             json_line(score.to_json())
@@ -90,41 +92,6 @@ def arena(
     for result in results:
         _show(result)
     say(f"\nresults in {folder}: arena.json (with every disagreement){', arena.png' if drawn else ''}")
-
-
-def _draw(results: list[Arena], names: list[str], title: str, path: Path) -> None:
-    """Draw the problems whose global minimum is known: by k where that tells them apart, by n, or by both."""
-    from earnshaw.plots import Proportion
-    from earnshaw.plots.sweeps import arena_figure
-
-    sizes = [(result.problem.sizes["k"], result.problem.sizes["n"]) for result in results]
-    apart = {n - k for k, n in sizes}
-    if len(apart) == 1:
-        extra = apart.pop()
-        label = f"teacher neurons k (n = k{f' + {extra}' if extra else ''})"
-        shown = [str(k) for k, _ in sizes]
-    elif len({k for k, _ in sizes}) == 1:
-        label = f"student neurons n (k = {sizes[0][0]})"
-        shown = [str(n) for _, n in sizes]
-    else:
-        label, shown = "teacher neurons k, student neurons n", [f"{k}, {n}" for k, n in sizes]
-    if len(results) == 1:
-        title += ", k = {}, n = {}".format(*sizes[0])
-    standings = {
-        name: [
-            Proportion(size, s.global_percent, s.global_interval)
-            for size, result in zip(shown, results, strict=True)
-            for s in result.scores
-            if s.optimizer == name
-        ]
-        for name in names
-    }
-    costs = [
-        f"{s.median_gradients:,.0f} gradients"
-        + (f", {s.median_hessians:,.0f} Hessian products" if s.median_hessians else "")
-        for s in results[0].scores
-    ]
-    arena_figure(standings, costs, label, title, path)
 
 
 def _show(arena: Arena) -> None:

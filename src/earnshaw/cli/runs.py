@@ -36,6 +36,7 @@ MERGE_EXAMPLES = (
 FUNCTIONS_HELP = "Load a function of your own that the folders name, which runs its code."
 FAMILIES_EXAMPLES = "earnshaw runs families runs/mine\nearnshaw runs families runs/* --json"
 CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
+FOLDER_HELP = "A folder that earnshaw sweep, arena, fit or dynamics wrote."
 PAGE_HELP = "The page (default: RUN_FOLDER/report.html)."
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".tex": "latex"}
 FORMAT_HELP = (
@@ -52,18 +53,18 @@ app = typer.Typer(
 
 
 def report(
-    folder: Annotated[Path, argument("RUN_FOLDER", "A folder that earnshaw sweep wrote.")],
+    folder: Annotated[Path, argument("RUN_FOLDER", FOLDER_HELP)],
     page: Annotated[Path | None, option(PAGE_HELP, "--out", metavar="FILE.html")] = None,
     checked: Annotated[bool, option(CHECKED_HELP, "--check")] = False,
 ) -> None:
-    """Write one self-contained web page about a sweep: tables, figures, families, and what is proved.
+    """Write one self-contained web page about a run folder: the result, figures, tables, what is proved, how it was made.
 
     Certificates are checked first: one that is false stands on the page as REJECTED, and proves nothing there.
     """
-    from earnshaw.report import sweep_page, write_page
+    from earnshaw.report import folder_page, write_page
 
     path = page or folder / "report.html"
-    write_page(sweep_page(folder, path, checked), path)
+    write_page(folder_page(folder, path, checked), path)
     say(f"written: {bold(path)}", markup=True)
 
 

@@ -1,6 +1,6 @@
 """Experiments: work, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
-from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, run_arena
+from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, load_arena, run_arena
 from earnshaw.experiments.atlas import Atlas, AtlasPoint, build_atlas, family_spectrum, load_atlas
 from earnshaw.experiments.comparing import Compared, MatchedFamily, Share, compare
 from earnshaw.experiments.convnet import best_of_four
@@ -25,7 +25,7 @@ from earnshaw.experiments.work import Work, finished_records, load, work_of
 __all__ = ["Interrupted", "Work", "finished_records", "load", "merge", "repair", "run", "verify", "work_of"]
 __all__ += ["Plan", "Runs", "Setting", "Summary", "Sweep", "SweepResult", "families", "load_sweep", "run_plan", "sweep"]
 __all__ += ["MetFamily", "families_met", "sweep_in"]
-__all__ += ["Arena", "Disagreement", "Score", "Trap", "run_arena"]
+__all__ += ["Arena", "Disagreement", "Score", "Trap", "load_arena", "run_arena"]
 __all__ += ["Atlas", "AtlasPoint", "build_atlas", "family_spectrum", "load_atlas"]
 __all__ += ["AtlasMap", "Cell", "Status", "atlas_map"]
 __all__ += ["Proved", "Target", "prove_sweep", "prove_targets", "targets"]

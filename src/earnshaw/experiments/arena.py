@@ -11,19 +11,22 @@ from typing import Any, Unpack
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome, Stopping
+from earnshaw.errors import InputError
 from earnshaw.experiments.cluster import proving
 from earnshaw.experiments.engine import How
-from earnshaw.experiments.plan import Plan, labelled
+from earnshaw.experiments.plan import Plan, file_name
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import MINIMA, families
-from earnshaw.experiments.sweep import SweepResult, run_plan
+from earnshaw.experiments.sweep import SweepResult, load_sweep, run_plan
 from earnshaw.experiments.work import Progress, quiet
 from earnshaw.numerics import percentage
 from earnshaw.problems import Problem
 from earnshaw.proof import prove_many
 from earnshaw.proof.processes import Elsewhere
 from earnshaw.starts import Start
-from earnshaw.store import write_json
+from earnshaw.store import read_json, write_json
+
+RESULTS = "arena.json"
 
 
 @dataclass(frozen=True)
@@ -115,15 +118,55 @@ def run_arena(
     swept = {result.name: result for result in run_plan(plan, out, workers, progress, **how)}
     if how.get("part") is not None:
         return []
-    labels = dict(zip(descents, labelled(descents), strict=True))
     results = []
     with proving(how.get("cluster"), workers) as who:
         for problem in problems:
-            mine = {name: swept[f"{problem.name}-{label}"] for name, label in labels.items()}
+            mine = {name: swept[setting_name(problem.name, name)] for name in descents}
             results.append(_compare(problem, mine, seed, prove, who))
     if out is not None:
-        write_json(out / "arena.json", [arena.to_json() for arena in results])
+        write_json(out / RESULTS, [arena.to_json() for arena in results])
     return results
+
+
+def setting_name(problem: str, optimizer: str) -> str:
+    """Return the setting of the sweep in which an optimiser, by its name in the arena, runs on a problem."""
+    return f"{problem}-{file_name(optimizer)}"
+
+
+def load_arena(folder: Path) -> list[Arena]:
+    """Return the arena that a folder holds: what ``arena.json`` says of the sweeps there.
+
+    A file that is damaged, or does not say of every optimiser's runs what their own results say, raises :class:`InputError`.
+    """
+    file, sweeps = folder / RESULTS, {result.name: result for result in load_sweep(folder).whole()}
+    try:
+        return [_read(entry, sweeps) for entry in read_json(file)]
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        odd = f"{file} is damaged or of other runs ({type(error).__name__}: {error})"
+        raise InputError(f"{odd}; run the same arena again, which writes it") from None
+
+
+def _read(entry: Mapping[str, Any], sweeps: Mapping[str, SweepResult]) -> Arena:
+    """Return one problem's part of ``arena.json``, if it agrees with the sweeps."""
+    names = [row["optimizer"] for row in entry["scores"]]
+    mine = [sweeps[setting_name(entry["setting"], name)] for name in names]
+    sizes, scores = mine[0].summary.sizes, []
+    for row, result in zip(entry["scores"], mine, strict=True):
+        said = {key: value for key, value in row.items() if key not in sizes}
+        said |= {"traps": tuple(row["traps"]), "global_interval": tuple(row["global_interval"])}
+        score = Score(sizes=sizes, seconds=result.seconds, **said)
+        reached = score.outcomes.get(Outcome.GLOBAL.name, 0)
+        percent, interval = percentage(reached, score.runs)
+        counted = (result.summary.outcomes, result.summary.runs, percent, interval)
+        if counted != (score.outcomes, score.runs, score.global_percent, score.global_interval):
+            raise ValueError(f"the runs of {result.name} say something else")
+        if len(score.traps) != len(entry["families"]):
+            raise ValueError(f"{len(score.traps)} counts of {len(entry['families'])} families")
+        scores.append(score)
+    traps = tuple(Trap(**row) for row in entry["families"])
+    return Arena(
+        mine[0].runs.problem, tuple(scores), traps, tuple(Disagreement(**row) for row in entry["disagreements"])
+    )
 
 
 def _compare(

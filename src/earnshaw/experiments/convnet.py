@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.barrier import BarrierJudge, check_step
+from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.sweep import sweep
+from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.convnet import ConvNetLandscape
 from earnshaw.landscapes.convnet_lanes import reduce_arrays, teachers
+from earnshaw.landscapes.convnet_stationary import Stationarity, spurious_limit, stationary_points
 from earnshaw.numerics import compiled
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.starts import FourSigns, SphereAndBall, sign_flips
@@ -108,7 +111,8 @@ class Fates:
     starts: Array  #: (4, p + k), in the order of ``earnshaw.starts.base.SIGNS``
     outcomes: tuple[Outcome, ...]  #: proved, by the barrier (docs/convnet.md, Theorem 2)
     decided: NDArray[np.int64]  #: (4,) the step at which that was known
-    path: Trajectory  #: four lanes
+    path: Trajectory  #: four lanes, in five coordinates
+    ends: Array  #: (4, p + k), the points at its last moment
 
 
 def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: int, every: int = 1) -> Fates:
@@ -117,8 +121,47 @@ def four_fates(nets: RandomConvNets, seed: int, run: int, step: float, steps: in
     (filter,), (outputs,) = teachers(nets, seed, lane)
     problem, starts = ConvNet(filter, outputs), FourSigns().draw(nets, seed, lane)[:, 0]
     runs = sweep(problem, runs=len(starts), start=starts, optimizer=GradientDescent(step=step), workers=1)
-    path = follow(ConvNetLandscape.of(problem), starts, step, steps, every)
-    return Fates(problem, starts, tuple(map(Outcome.from_code, runs.outcome.tolist())), runs.steps, path)
+    reduced, five, lift = ConvNetLandscape.of(problem).reduced(starts)
+    path = follow(reduced, five, step, steps, every)
+    outcomes = tuple(map(Outcome.from_code, runs.outcome.tolist()))
+    return Fates(problem, starts, outcomes, runs.steps, path, lift(path.ends))
+
+
+def runs_again(plan: Plan, name: str, lanes: int, steps: int) -> Trajectory | None:
+    """Return the first so many runs of a setting with random teachers again, moment by moment.
+
+    None where they were not by gradient descent from single random starts.
+    """
+    setting = plan.by_name[name]
+    problem, descent = setting.problem, setting.descent
+    usual = isinstance(problem, RandomConvNets) and isinstance(descent, GradientDescent)
+    if not (usual and isinstance(plan.start, SphereAndBall)):
+        return None
+    landscape, points = first_lanes(problem, min(lanes, setting.runs), plan.seed)
+    return follow(landscape, points, descent.step, steps)
+
+
+def first_lanes(problem: RandomConvNets, runs: int, seed: int) -> tuple[ConvNetLandscape, np.ndarray]:
+    """Return the teachers and starts of the first so many runs, in five coordinates."""
+    lanes = np.arange(runs)
+    reduced, points, _ = lane_landscape(problem, seed, lanes).reduced(SphereAndBall().draw(problem, seed, lanes))
+    return reduced, points
+
+
+@dataclass(frozen=True)
+class SpuriousPoint:
+    """The stationary point of a filter against the teacher's; it is the same for all teachers of a sweep, up to a rotation."""
+
+    value: float  #: its loss
+    minimum: bool  #: whether it is a local minimum
+    limit: float  #: the ratio S/|a*| from which on it is none
+
+
+def spurious_point(problem: RandomConvNets, seed: int) -> SpuriousPoint:
+    """Return the spurious point of the teachers that a sweep draws, by its closed form."""
+    filters, outputs = teachers(problem, seed, np.arange(1))
+    _, point, *_ = stationary_points(ConvNet(filters[0], outputs[0]))
+    return SpuriousPoint(point.value, point.kind is Stationarity.SPURIOUS, spurious_limit(problem.patches))
 
 
 @dataclass(frozen=True)

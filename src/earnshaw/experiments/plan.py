@@ -96,9 +96,14 @@ class Setting:
         return cls(problem=problem, descent=descent, runs=runs, batch=plan["batch"], label=label, kernel=kernel)
 
 
+def file_name(name: str) -> str:
+    """Return a name as files can have it."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")
+
+
 def labelled(descents: Mapping[str, Descent]) -> dict[str, Descent]:
     """Return optimisers by names that files can have."""
-    named = {re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-"): descent for name, descent in descents.items()}
+    named = {file_name(name): descent for name, descent in descents.items()}
     if not named or len(named) < len(descents):
         raise InputError("several optimisers need different names; two of those given have the same, or none is given")
     return named

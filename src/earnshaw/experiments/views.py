@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from earnshaw.descent import Outcome, Stopping, Trace
 from earnshaw.errors import InputError
+from earnshaw.experiments.fit import Fit
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.proving import Target, points_of
 from earnshaw.experiments.runs import Runs
@@ -45,6 +46,11 @@ class Place:
     weights: Array
 
     @property
+    def sizes(self) -> dict[str, Any]:
+        """What tables show of the problem."""
+        return self.problem.sizes
+
+    @property
     def loss(self) -> float:
         """The loss there."""
         return float(landscape(self.problem).value(jnp.asarray(self.weights)))
@@ -63,6 +69,33 @@ class Place:
         """Return the weights in the order that shows their pattern."""
         symmetry = self.problem.symmetry
         return self.weights if symmetry is None else canonical(symmetry, self.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """The end of a fit, of which a folder has everything that is seen and not the data."""
+
+    fit: Fit
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """Neurons, dimension and samples."""
+        neurons, d = self.fit.weights.shape
+        return {"neurons": neurons, "d": d, "samples": self.fit.samples}
+
+    @property
+    def loss(self) -> float:
+        """The risk there."""
+        return self.fit.value
+
+    def ordered(self) -> Array:
+        """Return the weights as they were found: neurons have no other order."""
+        return self.fit.weights
+
+
+def seen_of(given: Any) -> Place | Fitted:
+    """Return what the weights and the spectrum are drawn of: the point of :func:`place_of`, or the end of a fit."""
+    return Fitted(given) if isinstance(given, Fit) else place_of(given)
 
 
 def place_of(given: Any) -> Place:
@@ -183,8 +216,10 @@ class Spectrum:
     values: Array
 
     @classmethod
-    def at(cls, place: Place) -> Spectrum:
+    def at(cls, place: Place | Fitted) -> Spectrum:
         """Return the spectrum of the Hessian at a point."""
+        if isinstance(place, Fitted):
+            return cls(place.fit.spectrum)
         return cls(np.asarray(landscape(place.problem).spectrum(jnp.asarray(place.weights))))
 
     @property

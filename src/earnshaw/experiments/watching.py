@@ -15,7 +15,7 @@ from earnshaw.errors import InputError
 from earnshaw.experiments.dynamics import Capture
 from earnshaw.landscapes import PairEnergy, landscape
 from earnshaw.numerics import TOLERANCES
-from earnshaw.problems import Problem
+from earnshaw.problems import Charges, Problem, TwoLayer
 
 PATIENCE = 100  # snapshots after which a moment is shown although nothing has moved
 
@@ -37,7 +37,9 @@ class Arrival:
     electron: int
     proton: int  #: the nearest
     distance: float  #: to that
-    found: bool  #: whether it sits there
+    found: bool  #: whether it sits there, alone or with others
+    shared: bool = False  #: whether it is one of several that lie along the proton and add up to it
+    faces: int | None = None  #: another electron, at the opposite place: under an odd potential the two cancel
     time: float | None = None  #: when it was captured, if the dynamics have said so
 
 
@@ -53,23 +55,48 @@ class Watched:
     arrivals: tuple[Arrival, ...]
 
 
-def arrivals(protons: np.ndarray, positions: np.ndarray, captures: Sequence[Capture] = ()) -> tuple[Arrival, ...]:
+def arrivals(
+    protons: np.ndarray,
+    positions: np.ndarray,
+    captures: Sequence[Capture] = (),
+    *,
+    additive: bool = False,
+    odd: bool = False,
+) -> tuple[Arrival, ...]:
     """Return which proton (k, d) each electron (n, d) is nearest to, and whether it sits there.
 
     It does if it was captured, or if the distance is within a hundredth (``TOLERANCES.near_global``) of the protons' root mean
-    square length.
+    square length. Where neurons are ``additive`` (ReLU) several that lie along a proton, and add up to it, share it. Where
+    they are ``odd`` one at the opposite place of another cancels it.
     """
     apart = np.linalg.norm(positions[:, None] - protons, axis=-1)
     reach = TOLERANCES.near_global * float(np.sqrt(np.mean(np.sum(protons**2, -1))))
     captured = {capture.electron: capture for capture in captures}
+    shared = _shared(protons, positions, reach) if additive else {}
+    opposite = np.linalg.norm(positions[:, None] + positions, axis=-1)
     found = []
     for electron, distances in enumerate(apart):
         capture = captured.get(electron)
-        proton = int(np.argmin(distances)) if capture is None else capture.proton
-        distance = float(distances[proton])
-        there = capture is not None or distance <= reach
-        found.append(Arrival(electron, proton, distance, there, None if capture is None else capture.time))
+        proton = shared.get(electron, int(np.argmin(distances))) if capture is None else capture.proton
+        distance, time = float(distances[proton]), None if capture is None else capture.time
+        together = electron in shared
+        there = together or capture is not None or distance <= reach
+        other = int(np.argmin(opposite[electron]))
+        faces = other if odd and not there and opposite[electron, other] <= reach else None
+        found.append(Arrival(electron, proton, distance, there, together, faces, time))
     return tuple(found)
+
+
+def _shared(protons: np.ndarray, positions: np.ndarray, reach: float) -> dict[int, int]:
+    """Return the proton of each electron that is one of several along it which add up to it."""
+    along = np.clip(positions @ protons.T, 0, None) / np.sum(protons**2, -1)
+    beside = np.linalg.norm(positions[:, None] - along[..., None] * protons, axis=-1)
+    found = {}
+    for proton in range(len(protons)):
+        group = np.flatnonzero((beside[:, proton] <= reach) & (along[:, proton] > 0))
+        if len(group) > 1 and np.linalg.norm(positions[group].sum(0) - protons[proton]) <= reach:
+            found |= dict.fromkeys(map(int, group), proton)
+    return found
 
 
 def watch(
@@ -115,7 +142,10 @@ def watch(
     if np.isfinite(end).all():
         last = moment(steps, end)
         yield last
-        where = arrivals(np.asarray(energy.teacher), last.positions)
+        sigma = problem.activation if isinstance(problem, TwoLayer) else None
+        additive = sigma is not None and sigma.homogeneous == 1
+        odd = sigma.odd if sigma is not None else isinstance(problem, Charges) and problem.law.name == "sign"
+        where = arrivals(np.asarray(energy.teacher), last.positions, additive=additive, odd=odd)
         yield Watched(outcome, steps, int(book.halvings[0]), last.positions, last.value, where)
     else:
         yield Watched(outcome, steps, int(book.halvings[0]), end, float("nan"), ())

@@ -12,8 +12,8 @@ import numpy as np
 from earnshaw.descent import Outcome
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, best_of_four, convnet, run_plan
-from earnshaw.experiments.convnet import Trajectory, follow, hypotheses, monitors
-from earnshaw.landscapes import ConvNetLandscape, lane_landscape
+from earnshaw.experiments.convnet import Trajectory, first_lanes, follow, hypotheses, monitors
+from earnshaw.landscapes import ConvNetLandscape
 from earnshaw.landscapes.convnet_lanes import teachers
 from earnshaw.landscapes.convnet_stationary import spurious_approach, spurious_limit
 from earnshaw.numerics import percentage
@@ -22,7 +22,6 @@ from earnshaw.plots import GLOBAL, OURS, SPURIOUS, Curve, Proportion, bars
 from earnshaw.plots.networks import approach_figure, convergence_figure, phase_figure, probability_figure
 from earnshaw.problems import ConvNet, RandomConvNets
 from earnshaw.proof import Verdict, check, prove
-from earnshaw.starts import SphereAndBall
 from earnshaw.store import write_json
 
 PAPER = "convnet"
@@ -40,10 +39,7 @@ THEOREM_RATIOS = (0.1, 0.5, 1.0, 2.0)
 
 def random_lanes(ratio: float, runs: int, seed: int) -> tuple[ConvNetLandscape, np.ndarray]:
     """Return random teachers and starts of figure 1b's size, in five coordinates."""
-    lanes, problem = np.arange(runs), RandomConvNets(filter_size=P, patches=K, ratio=ratio)
-    energy = lane_landscape(problem, seed, lanes)
-    reduced, points, _ = energy.reduced(SphereAndBall().draw(problem, seed, lanes))
-    return reduced, points
+    return first_lanes(RandomConvNets(filter_size=P, patches=K, ratio=ratio), runs, seed)
 
 
 def _swept(how: Reproduction, ratio: float, runs: int) -> np.ndarray:
@@ -80,7 +76,7 @@ def figure1b(how: Reproduction, item: Item) -> Iterator[Comparison]:
     how.progress(0.5, "runs")
     level = float(np.broadcast_to(energy.spurious_value, curves.spurious.shape)[0])
     title = f"Convergence for p = {P}, k = {K} (S = |a*| = |w*| = 1, step {FIGURE_STEP:g})"
-    convergence_figure(curves, 40, level, title, how.out / "figure1b")
+    convergence_figure(curves, 40, level, title, how.out / "figure1b", SLOW_ITERATIONS)
     setting, formula = f"{_setting(FIGURE_RATIO)}, step {FIGURE_STEP:g}", Source.CLOSED_FORM
     yield from _slow_phase(item, energy, points, found)
     rate, expected = float(np.median([run.rate or 1.0 for run in found])), found[0].expected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from earnshaw.plots.style import COLOURS, Progress, common_style, figure, unseen, write_movie
+from earnshaw.plots.style import COLOURS, DOTS_AN_INCH, Progress, common_style, figure, unseen, write_movie
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,9 +78,14 @@ def energy_figure(trajectory: Trajectory, path: Path) -> None:
 
 
 def animate(
-    trajectory: Trajectory, path: Path, frames: int = 90, still: int | None = None, progress: Progress = unseen
+    trajectory: Trajectory,
+    path: Path,
+    frames: int = 90,
+    still: int | None = None,
+    progress: Progress = unseen,
+    dots: int = DOTS_AN_INCH,
 ) -> None:
-    """Write the motion, and the loss beside it, as a GIF, and the frame ``still``, where given, as PNG.
+    """Write the motion, and the loss beside it, as a GIF, and the frame ``still``, where given, as PNG; it is 7.6 inches wide.
 
     Frames follow the distance travelled, not the time: forces fall off exponentially, so most of the time nothing seems
     to move.
@@ -117,7 +122,7 @@ def animate(
             words = f"time {times[frame]:.3g}\n{reached} of {problem.electrons} electrons on a proton"
             energy.set_title(words, fontsize=10, loc="left")
 
-        write_movie(figure, draw, frames, path, still, progress=progress)
+        write_movie(figure, draw, frames, path, still, progress, dots)
 
 
 def _limits(losses: np.ndarray, bounded: bool) -> tuple[float, float]:

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
     from earnshaw.experiments.convnet import Trajectory
 
 
-def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, path: Path) -> None:
-    """Draw the losses of the first so many runs on a log scale, one of each fate in bold, as in figure 1b."""
+def convergence_figure(
+    run: Trajectory, lanes: int, level: float | None, title: str, path: Path, slow: float | None = None
+) -> None:
+    """Draw the losses of the first so many runs on a log scale, one of each fate in bold, as in figure 1b.
+
+    ``level`` is the loss of the spurious minimum, where there is one, and ``slow`` how many iterations the paper calls slow.
+    """
     shown = np.maximum(run.value[:, :lanes], 1e-17)
     with figure(path, height=4.4) as (_, axes):
         for fails, colour, label in (
@@ -29,8 +34,10 @@ def convergence_figure(run: Trajectory, lanes: int, level: float, title: str, pa
                 middle = np.argsort(np.log(some).mean(0))[some.shape[1] // 2]
                 axes.semilogy(run.step, some[:, middle], color=colour, linewidth=2.2, label=label)
         line: dict[str, Any] = {"color": PAPER_COLOUR, "linewidth": 0.9}
-        axes.axhline(level, linestyle="--", zorder=5, label="loss of the spurious minimum", **line)
-        axes.axvline(50, linestyle=":", label="the paper's 50 slow iterations", **line)
+        if level is not None:
+            axes.axhline(level, linestyle="--", zorder=5, label="loss of the spurious minimum", **line)
+        if slow is not None:
+            axes.axvline(slow, linestyle=":", label=f"the paper's {slow:g} slow iterations", **line)
         axes.set(xlabel="iteration", ylabel="loss", title=title, xlim=(0, run.step[-1]), ylim=(1e-16, 2))
         axes.legend(loc="upper right", bbox_to_anchor=(1, 0.86))
 

@@ -3,7 +3,7 @@
 Every function takes the axes to draw on, or none, and then makes a figure of pyplot, which a notebook shows; each returns
 the axes. Numbers are computed by the rooms below (:mod:`earnshaw.experiments.views`); here they are only drawn.
 
-A *point* is a family, a proof or a certificate: each knows its problem.
+A *point* is a family, a proof or a certificate: each knows its problem. A fit has its weights and its spectrum alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from earnshaw.descent import Trace
-    from earnshaw.experiments import Followed, Runs, SweepResult, Target
+    from earnshaw.experiments import Fit, Followed, Runs, SweepResult, Target
     from earnshaw.experiments.views import Place
     from earnshaw.proof import Certificate, Proof
     from earnshaw.symmetry import Family
@@ -50,30 +50,30 @@ def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def weights(point: Point, ax: Axes | None = None, *, numbers: bool = True) -> Axes:
+def weights(point: Point | Fit, ax: Axes | None = None, *, numbers: bool = True) -> Axes:
     """Draw the weights of a point as colours, neurons as rows, in the order that shows their pattern.
 
     Up to 144 entries are written out, with two digits, unless ``numbers`` are not wanted.
     """
-    from earnshaw.experiments.views import place_of
+    from earnshaw.experiments.views import seen_of
 
-    place = place_of(point)
+    place = seen_of(point)
     matrix = np.atleast_2d(place.ordered())
     with on(ax, 1.6 + 0.5 * min(matrix.shape[1], 16), 1.4 + 0.34 * min(matrix.shape[0], 16)) as axes:
         draw_matrix(axes, matrix, None if numbers else {})
         axes.set(xlabel="coordinate")
-        axes.set_title(f"Weights, {sized(place.problem)}: loss {place.loss:.6f}", loc="left", fontsize=10)
+        axes.set_title(f"Weights, {sized(place)}: loss {place.loss:.6f}", loc="left", fontsize=10)
     return axes
 
 
-def spectrum(point: Point, ax: Axes | None = None, label: str | None = None) -> Axes:
+def spectrum(point: Point | Fit, ax: Axes | None = None, label: str | None = None) -> Axes:
     r"""Draw the eigenvalues of the Hessian at a point, ascending; :math:`\times m` stands at m equal ones.
 
     Negative ones are diamonds. ``label`` is for a legend, where several points are drawn on the same axes.
     """
-    from earnshaw.experiments.views import Spectrum, place_of
+    from earnshaw.experiments.views import Spectrum, seen_of
 
-    found = Spectrum.at(place_of(point))
+    found = Spectrum.at(seen_of(point))
     with on(ax) as axes:
         draw_spectrum(axes, found, label=label)
         levels = f"{len(found.levels)} distinct of {len(found.values)}"

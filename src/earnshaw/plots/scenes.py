@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from earnshaw.experiments.scenes import SplitScene, SweepScene
-    from earnshaw.experiments.views import Slice
+    from earnshaw.experiments.views import Fitted, Place, Slice
     from earnshaw.problems import Problem
 
 SIZE = (7.6, 4.2)  # inches; 684 pixels wide
@@ -26,9 +26,9 @@ LINES = 40  # edges of the bars of a film's histogram
 LOWEST = 14  # eigenvalues that are shown beside a split neuron
 
 
-def sized(problem: Problem) -> str:
-    """Return the sizes of a problem as titles say them: k = 10, n = 10."""
-    return ", ".join(f"{name} = {size:g}" for name, size in problem.sizes.items() if name != "d")
+def sized(given: Problem | Place | Fitted) -> str:
+    """Return the sizes of a problem, a point or a fit as titles say them: k = 10, n = 10."""
+    return ", ".join(f"{name} = {size:g}" for name, size in given.sizes.items() if name != "d")
 
 
 def sweep_movie(

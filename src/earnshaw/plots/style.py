@@ -98,13 +98,14 @@ def write_movie(
     path: Path,
     still: int | None = None,
     progress: Progress = unseen,
+    dots: int = DOTS_AN_INCH,
 ) -> None:
     """Write ``path.gif`` and, of the frame ``still`` (-1 is the last), ``path.png``, each whole or not at all.
 
     ``draw(i)`` changes the figure to its frame i. The last frame is held for some seconds, then all begins anew. All
     frames share one palette without dithering, so that what does not move costs nothing.
     """
-    stage.set_dpi(DOTS_AN_INCH)
+    stage.set_dpi(dots)
     images = []
     for frame in range(frames):
         draw(frame)

@@ -15,6 +15,7 @@ from earnshaw.plots.style import GLOBAL, SPURIOUS, figure
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from earnshaw.experiments.arena import Arena
     from earnshaw.experiments.runs import Runs
 
 FAINTEST = 1e-6  # of the largest loss; smaller ones are in the first bar
@@ -132,13 +133,32 @@ def example_figure(polished: np.ndarray, printed: np.ndarray, title: str, path: 
         axes.set(xlabel="coordinate" + note, title=title)
 
 
-def arena_figure(
-    standings: Mapping[str, Sequence[Proportion]], costs: Sequence[str], label: str, title: str, path: Path
-) -> None:
-    """Draw the share of runs at the global minimum, by optimiser: over the sizes, or, for a single one, with the costs."""
-    axis = "runs at the global minimum (%)"
-    if len(next(iter(standings.values()))) > 1:
-        dots(standings, label, title, path, axis)
+def arena_figure(arenas: Sequence[Arena], title: str, path: Path) -> None:
+    """Draw the share of runs at the global minimum, by optimiser: over the sizes, or, for a single one, with the costs.
+
+    Problems are told apart by k where that is enough, by n, or by both; their global minimum is known.
+    """
+    axis, sizes = "runs at the global minimum (%)", [(x.problem.sizes["k"], x.problem.sizes["n"]) for x in arenas]
+    if len(arenas) == 1:
+        rows = [Proportion(s.optimizer, s.global_percent, s.global_interval) for s in arenas[0].scores]
+        costs = [
+            f"{s.median_gradients:,.0f} gradients"
+            + f", {s.median_hessians:,.0f} Hessian products" * bool(s.median_hessians)
+            for s in arenas[0].scores
+        ]
+        title += ", k = {}, n = {}".format(*sizes[0])
+        bars({"": rows}, title, path, axis=f"{axis}, and the median cost of a run", notes=costs)
         return
-    rows = [Proportion(name, only.percent, only.interval) for name, (only,) in standings.items()]
-    bars({"": rows}, title, path, axis=f"{axis}, and the median cost of a run", notes=costs)
+    apart = {n - k for k, n in sizes}
+    if len(apart) == 1:
+        extra = apart.pop()
+        label, shown = f"teacher neurons k (n = k{f' + {extra}' if extra else ''})", [str(k) for k, _ in sizes]
+    elif len({k for k, _ in sizes}) == 1:
+        label, shown = f"student neurons n (k = {sizes[0][0]})", [str(n) for _, n in sizes]
+    else:
+        label, shown = "teacher neurons k, student neurons n", [f"{k}, {n}" for k, n in sizes]
+    standings: dict[str, list[Proportion]] = {}
+    for size, arena in zip(shown, arenas, strict=True):
+        for s in arena.scores:
+            standings.setdefault(s.optimizer, []).append(Proportion(size, s.global_percent, s.global_interval))
+    dots(standings, label, title, path, axis)

@@ -1,4 +1,4 @@
-"""What a sweep is, in words, and the commands that make it: for pages about sweeps that are nobody's table."""
+"""What was run, in words, and the commands that make a folder again."""
 
 from __future__ import annotations
 
@@ -10,10 +10,26 @@ from pathlib import Path
 import numpy as np
 
 from earnshaw.descent import Stop, Stopping
-from earnshaw.experiments import Plan, Setting
+from earnshaw.errors import InputError
+from earnshaw.experiments import Fit, Motion, Plan, Setting
+from earnshaw.experiments.dynamics import Integration
+from earnshaw.experiments.fit import FitPlan
+from earnshaw.experiments.plan import file_name
 from earnshaw.experiments.summary import optimizer_name
+from earnshaw.experiments.work import work_of
 from earnshaw.problems import Problem, RandomConvNets, TwoLayer, standard_teacher
+from earnshaw.problems.charges import ChargeLaw, random_start
 from earnshaw.starts import Given, Normal, usual_start
+
+
+def plan_of(folder: Path) -> Plan | None:
+    """Return the plan of a sweep; None where a function of the user's would have to be loaded for it, which runs code."""
+    try:
+        plan = work_of(folder)
+    except InputError:
+        return None
+    assert isinstance(plan, Plan)
+    return plan
 
 
 def described(plan: Plan) -> str:
@@ -24,6 +40,9 @@ def described(plan: Plan) -> str:
         f"Network: {' and '.join(networks)}. Optimiser: {', '.join(optimizers)}. Start: {_start(plan)[0]}, seed {plan.seed}. "
         f"End of a run: {plan.stopping.rule.value}, at most {plan.stopping.max_steps:,} steps."
     )
+
+
+SEEDS, SPREAD = 1000, 0.25  # among which the places of charges are looked for; the usual spread
 
 
 def _network(problem: Problem) -> str:
@@ -65,18 +84,85 @@ def commands(plan: Plan, folder: Path) -> list[str]:
     """
     lines = []
     for _, some in groupby(plan.settings, key=lambda setting: (*_common(setting), _kernel(plan, setting))):
-        lines += [
-            f"earnshaw sweep {_options(plan, part)} --out {shlex.quote(str(folder))}" for part in _ranges([*some])
-        ]
-    return lines if all(map(_by_options, plan.settings)) else []
+        lines += [f"earnshaw sweep {_options(plan, part)} {_out(folder)}" for part in _ranges([*some])]
+    plain = not any(setting.label for setting in plan.settings)
+    return lines if plain and all(_by_options(setting.problem) for setting in plan.settings) else []
 
 
-def _by_options(setting: Setting) -> bool:
-    """Whether the options of the command can say this setting."""
-    problem = setting.problem
+def arena_commands(plan: Plan, names: Sequence[str], folder: Path) -> list[str]:
+    """Return the commands that make an arena of optimisers by name, or find its results; none if only Python can."""
+    first = [setting for setting in plan.settings if setting.label == file_name(names[0])]
+    whole = {setting.label for setting in plan.settings} == {file_name(name) for name in names}
+    if not (whole and all(isinstance(x.problem, TwoLayer) and _by_options(x.problem) for x in first)):
+        return []
+    parts = [part for _, some in groupby(first, key=_common) for part in _ranges([*some])]
+    chosen = f"--optimizers {shlex.quote(','.join(names))}"
+    return [f"earnshaw arena {_options(plan, part, chosen)} {_out(folder)}" for part in parts]
+
+
+def _out(folder: Path) -> str:
+    return f"--out {shlex.quote(str(folder))}"
+
+
+def fit_described(fit: Fit) -> str:
+    """Return the network, the start and the descent of a fit in words."""
+    plan = fit.plan
+    begin = "from moments of the data" if plan.begin == "tensor" else f"the best of {len(fit.ends)} random ones"
+    return (
+        f"Network: the mean of {plan.neurons} neurons φ(w·x), φ = {plan.activation}. Data: {fit.samples:,} samples in dimension "
+        f"{fit.weights.shape[1]}. Start: {plan.begin}, {begin}, seed {plan.seed}. Gradient descent with step {fit.step:.4g}, at most "
+        f"{plan.max_steps:,} steps, then Newton's method."
+    )
+
+
+def fit_command(plan: FitPlan, folder: Path) -> str:
+    """Return the command of a fit; the data, of which a folder has the hash alone, stand as ``DATA``."""
+    words = f"DATA --neurons {plan.neurons}" + f" --activation {shlex.quote(plan.activation)}" * (
+        plan.activation != "sigmoid"
+    )
+    words += f" --start {plan.begin}" * (plan.begin != "tensor") + f" --starts {plan.starts}" * (plan.starts != 10)
+    words += "" if plan.step is None else f" --step {plan.step!r}"
+    words += f" --max-steps {plan.max_steps}" * (plan.max_steps != 300) + f" --seed {plan.seed}"
+    return f"earnshaw fit {words}{' --no-prove' * (not plan.prove)} {_out(folder)}"
+
+
+def motion_described(motion: Motion) -> str:
+    """Return the charges, their law and the times in words."""
+    problem, law, times = motion.problem, motion.problem.law, motion.integration
+    more = f", λ = {law.eigenvalue:g}" if "yukawa" in law.name else ""
+    more += f", exact outside the distance {law.radius:g}, variant {law.variant}" if law.name == "almost-yukawa" else ""
+    return (
+        f"{problem.electrons} electrons and {len(problem.protons)} protons in dimension {problem.dimension}. Law: {law.name}{more}. Until time "
+        f"{times.until:g}, with an error of at most {times.tolerance:g} in each step; an electron within {times.capture:g} of a proton that "
+        "attracts it has reached it, and stays."
+    )
+
+
+def motion_commands(motion: Motion, folder: Path) -> list[str]:
+    """Return the command of charges in motion; none if it can only be made in Python.
+
+    A folder has the places and not the seed they came from: with the usual spread seeds are tried until the places agree.
+    """
+    problem, law, usual = motion.problem, motion.problem.law, ChargeLaw()
+    k, n, d = len(problem.protons), problem.electrons, problem.dimension
+    wanted = problem.protons, motion.start, np.asarray(problem.electron_charges)
+    made = (seed for seed in range(SEEDS) if all(map(np.array_equal, wanted, random_start(d, k, n, SPREAD, seed))))
+    seed, plain = next(made, None), Integration(until=motion.integration.until) == motion.integration
+    if seed is None or not (plain and (problem.proton_charges == 1).all() and not problem.regularisation):
+        return []
+    words = f"--protons {k}" + f" --electrons {n}" * (n != k) + f" -d {d}" * (d != 3) + f" --seed {seed}"
+    words += f" --potential {law.name}" * (law.name != usual.name)
+    for name in ("eigenvalue", "radius", "variant"):
+        words += f" --{name} {getattr(law, name)}" * (getattr(law, name) != getattr(usual, name))
+    until = motion.integration.until
+    return [f"earnshaw dynamics {words}{f' --until {until!r}' * (until != Integration.until)} {_out(folder)}"]
+
+
+def _by_options(problem: Problem) -> bool:
+    """Whether the options of the command can say this problem."""
     if isinstance(problem, TwoLayer):
-        return not setting.label and problem.output_weights is None and problem.student_output_weights is None
-    return isinstance(problem, RandomConvNets) and not setting.label
+        return problem.output_weights is None and problem.student_output_weights is None
+    return isinstance(problem, RandomConvNets)
 
 
 def _common(setting: Setting) -> tuple[object, ...]:
@@ -110,8 +196,8 @@ def _follows(setting: Setting, before: Setting) -> bool:
     return usual and after.dimension == after.teachers == first.teachers + 1
 
 
-def _options(plan: Plan, settings: Sequence[Setting]) -> str:
-    """Return the options of one command; what has its usual value is left out."""
+def _options(plan: Plan, settings: Sequence[Setting], optimizers: str = "") -> str:
+    """Return the options of one command, the optimisers as they are given; what has its usual value is left out."""
     setting, problem = settings[0], settings[0].problem
     if isinstance(problem, TwoLayer):
         last, offset = settings[-1].problem.sizes["k"], problem.students - problem.teachers
@@ -123,13 +209,15 @@ def _options(plan: Plan, settings: Sequence[Setting]) -> str:
         words = f"--network conv -p {problem.filter_size} -k {problem.patches} --ratio {problem.ratio!r}"
     name, (_, start), usual = optimizer_name(setting.descent), _start(plan), Stopping()
     four = start == "four-signs"
-    words += f" --runs {setting.runs} --seed {plan.seed}" + f" --optimizer {shlex.quote(name)}" * (name != "gd:0.1")
+    words += f" --runs {setting.runs} --seed {plan.seed}"
+    words += f" {optimizers}" if optimizers else f" --optimizer {shlex.quote(name)}" * (name != "gd:0.1")
     words += " --starts four" * four + f" --start {start}" * bool(start and not four)
     words += " --stop paper" * (plan.stopping.rule is Stop.PAPER)
     words += f" --max-steps {plan.stopping.max_steps}" * (plan.stopping.max_steps != usual.max_steps)
     words += f" --trace {plan.stopping.trace}" * bool(plan.stopping.trace)
-    words += f" --batch {setting.batch}" * (setting.batch != problem.batch)
-    return words + _kernel(plan, setting)
+    if optimizers:
+        return words
+    return words + f" --batch {setting.batch}" * (setting.batch != problem.batch) + _kernel(plan, setting)
 
 
 def _kernel(plan: Plan, setting: Setting) -> str:

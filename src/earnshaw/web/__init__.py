@@ -34,12 +34,12 @@ def explore(
         need(module, extra="web", purpose="the explorer")
     from earnshaw.web.server import serving
 
-    with serving(port, out) as (address, thread):
+    with serving(port, out) as (address, ended):
         say(f"{address}  (Ctrl-C stops it)")
         if browser:
             import webbrowser
 
             if not webbrowser.open(address):
                 say("no browser could be opened; open the address in one")
-        while thread.is_alive():
-            thread.join(1.0)
+        while not ended.wait(1.0):
+            pass

@@ -21,6 +21,7 @@ from starlette.staticfiles import StaticFiles
 
 from earnshaw import __version__
 from earnshaw.errors import InputError, install_line
+from earnshaw.threads import one_blas_thread
 from earnshaw.web.guards import Guard, unserved
 from earnshaw.web.limits import LIMITS
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 # The views in the order of their tabs: web/<name>.py has a router with the prefix /api/<name>, and the page a module
 # static/views/<name>.js.
-VIEWS: tuple[str, ...] = ("charges", "network", "landscape", "sweep", "atlas")
+VIEWS: tuple[str, ...] = ("charges", "landscape", "sweep", "atlas", "network")
 STATIC = Path(__file__).parent / "static"
 REFRESHED = {"cache-control": "no-cache"}  # a browser keeps it, and asks whether it is still the same
 _LOADING = threading.Lock()
@@ -87,7 +88,7 @@ class Late:
     def __init__(self, folder: Path) -> None:
         self.folder, self.ready = folder, threading.Event()
         self._api: Any = None
-        self._processes = contextlib.ExitStack()
+        self._held = contextlib.ExitStack()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a question."""
@@ -107,13 +108,14 @@ class Late:
             from earnshaw.web.api import create_api
 
             remember_programs()
+            self._held.enter_context(one_blas_thread())  # for all views at once: none changes it under another
             self._api = create_api(self.folder)
-            self._processes.enter_context(processes(min(PROVERS, cores())))
+            self._held.enter_context(processes(min(PROVERS, cores())))
             self.ready.set()
 
     def close(self) -> None:
-        """End the processes."""
-        self._processes.close()
+        """End the processes, and give BLAS its threads back."""
+        self._held.close()
 
 
 class _Static(StaticFiles):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -241,13 +242,11 @@ def _run(scene: Scene, setting: Setting, stopped: Callable[[], bool]) -> Iterato
             "command": setting.command,
         }
     }
-    if dynamics:
-        yield from _dynamics(scene, setting, size)
-    else:
-        yield from _descent(scene, setting, size, stopped)
+    with contextlib.suppress(InterruptedError):  # nobody watches any more
+        yield from (_dynamics if dynamics else _descent)(scene, setting, size, stopped)
 
 
-def _dynamics(scene: Scene, setting: Setting, size: float) -> Iterator[dict[str, Any]]:
+def _dynamics(scene: Scene, setting: Setting, size: float, stopped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
     """Solve the equations, and show the whole way at equal distances of travel."""
     import jax.numpy as jnp
     import numpy as np
@@ -257,8 +256,12 @@ def _dynamics(scene: Scene, setting: Setting, size: float) -> Iterator[dict[str,
     from earnshaw.landscapes.charges import charge_energy
     from earnshaw.plots.charges import moments
 
+    def heard(share: float, what: str) -> None:
+        if stopped():
+            raise InterruptedError("the motion was cancelled")
+
     problem: Any = setting.problem
-    trajectory = dynamics(problem, setting.start, Integration(until=scene.until))
+    trajectory = dynamics(problem, setting.start, Integration(until=scene.until), progress=heard)
     places, times, energies = moments(trajectory, FRAMES, AWAY * size)
     forces = np.array(charge_energy(problem).velocity(jnp.asarray(places)))
     for capture in trajectory.captures:

@@ -42,6 +42,7 @@ class Limits:
     families: int = 60  #: that are shown of one sweep
     proof_seconds: float = 120.0
     check_seconds: float = 60.0  #: of a certificate from a file
+    kept: int = 200  #: sweeps, and as many proofs, that are kept in the folder; the results of others are only shown
     process_bytes: int = 4 << 30  #: of memory, for a process that proves or checks
 
 

@@ -76,7 +76,7 @@ def fates(start: Start) -> dict[str, Any]:
                 "along": along,
                 "across": across,
                 "start_outputs": found.starts[lane, start.p :],
-                "end_outputs": path.ends[lane, start.p :],
+                "end_outputs": found.ends[lane, start.p :],
             }
         )
     points = {point.kind.name: point for point in stationary_points(found.problem)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Request, Response
@@ -11,7 +12,7 @@ from pydantic import Field
 
 from earnshaw.errors import InputError
 from earnshaw.web.limits import LIMITS
-from earnshaw.web.setting import Point
+from earnshaw.web.setting import Point, room
 from earnshaw.web.streams import events
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ class Asked(Point):
 
 
 @router.post("/prove")
-def prove(asked: Asked) -> Response:
+def prove(asked: Asked, request: Request) -> Response:
     """Prove what lies at a point: events while it goes on, and at last the verdict with the certificates, each checked."""
     asked.matrix()
-    return events(lambda stopped: _proved(asked, stopped))
+    folder = request.app.state.folder / "certificates"
+    return events(lambda stopped: _proved(asked, stopped, folder))
 
 
 @router.post("/verify", openapi_extra=TEXT)
@@ -43,7 +45,7 @@ async def verify(request: Request) -> Response:
     return events(lambda stopped: _verified(data, stopped))
 
 
-def _proved(asked: Asked, stopped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+def _proved(asked: Asked, stopped: Callable[[], bool], folder: Path | None = None) -> Iterator[dict[str, Any]]:
     from earnshaw.experiments.proving import require_provable, target_of
     from earnshaw.proof.processes import Call
     from earnshaw.symmetry import label
@@ -68,9 +70,14 @@ def _proved(asked: Asked, stopped: Callable[[], bool]) -> Iterator[dict[str, Any
         {**judged[kind], "kind": kind, "file": f"{target.stem}-{kind}.json", "text": text}
         for kind, text in texts.items()
     ]
+    proved = bool(checked) and checked[0]["verified"]
+    kept = room(folder, target.stem) if proved and folder is not None else None
+    if kept is not None:
+        proof.save_all(kept, target.stem)
     yield {
         "state": "done",
-        "proved": bool(checked) and checked[0]["verified"],
+        "proved": proved,
+        "kept": kept and str(kept),
         "verdict": proof.verdict.name,
         "sentence": proof.verdict.value,
         "words": proof.words,

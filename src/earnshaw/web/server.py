@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import socket
 import tempfile
 import threading
@@ -41,14 +42,17 @@ def bound(port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str, threading.Thread]]:
-    """Serve the explorer meanwhile, in a thread; yield its address, and the thread, which lives as long as the server.
+def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str, threading.Event]]:
+    """Serve the explorer meanwhile, in a thread; yield its address, and what says that the server has ended.
 
     What it writes goes to ``out``, or to a temporary folder that is removed in the end.
     """
     with contextlib.ExitStack() as stack:
         listener = stack.enter_context(bound(port))
-        folder = Path(out or stack.enter_context(tempfile.TemporaryDirectory(prefix="earnshaw-explore-")))
+        folder = Path(
+            out
+            or stack.enter_context(tempfile.TemporaryDirectory(prefix="earnshaw-explore-", ignore_cleanup_errors=True))
+        )
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -65,15 +69,23 @@ def serving(port: int = 0, out: str | Path | None = None) -> Iterator[tuple[str,
                 timeout_graceful_shutdown=GRACE,
             )
         )
-        thread = threading.Thread(target=server.run, args=([listener],), name="explorer", daemon=True)
-        thread.start()
+        ended = threading.Event()  # Thread.join, when Ctrl-C interrupts it, takes the thread for ended (Python 3.11)
+
+        def run() -> None:
+            try:
+                server.run([listener])
+            finally:
+                ended.set()
+
+        threading.Thread(target=run, name="explorer", daemon=True).start()
         try:
-            while not server.started and thread.is_alive():
+            while not server.started and not ended.is_set():
                 time.sleep(0.005)
-            yield f"http://{HERE}:{listener.getsockname()[1]}/", thread
+            yield f"http://{HERE}:{listener.getsockname()[1]}/", ended
         finally:
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it would tell all that had to be broken off
             server.should_exit = True
-            thread.join(2 * GRACE)
+            ended.wait(2 * GRACE)
 
 
 class Patient(H11Protocol):
@@ -114,6 +126,13 @@ class Patient(H11Protocol):
         """Wait for the next request."""
         self._expect()
         super().on_response_complete()
+
+    def shutdown(self) -> None:
+        """Stop: to what is still being streamed it is as if its client had gone."""
+        super().shutdown()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
 
     def _expect(self) -> None:
         self._unexpect()

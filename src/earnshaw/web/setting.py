@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
@@ -90,3 +91,10 @@ class Point(Asked):
                 f"the point has {len(self.weights)} rows of {rows} numbers; this problem has points of shape {shape}"
             )
         return np.array(self.weights, dtype=np.float64)
+
+
+def room(folder: Path, name: str) -> Path | None:
+    """Return where a result of this name is kept; None when the folder has as many as it may, and this is not one of them."""
+    place = folder / name
+    full = not place.exists() and folder.is_dir() and sum(1 for _ in folder.iterdir()) >= LIMITS.kept
+    return None if full else place

@@ -5,16 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from earnshaw.errors import InputError
 from earnshaw.web.api import Asked
 from earnshaw.web.limits import LIMITS
 from earnshaw.web.proving import router as proving
-from earnshaw.web.setting import ACTIVATIONS, Point, Problem
+from earnshaw.web.setting import ACTIVATIONS, Point, Problem, room
 from earnshaw.web.streams import events, plain
 
 if TYPE_CHECKING:
@@ -101,10 +102,14 @@ def choices() -> dict[str, Any]:
 
 
 @router.post("/run")
-def run(asked: Runs) -> Response:
-    """Run the sweep: events with the histogram of the ends so far, and at last the families."""
+def run(asked: Runs, request: Request) -> Response:
+    """Run the sweep: events with the histogram of the ends so far, and at last the families.
+
+    The runs are kept, as the command keeps them: asked for again they are there at once, and stopped they go on.
+    """
     plan = asked.plan()
-    return events(lambda stopped: _watched(asked, plan, stopped))
+    out = room(request.app.state.folder / "runs", plan.hash[:16])
+    return events(lambda stopped: _watched(asked, plan, stopped, out))
 
 
 class _Heard:
@@ -134,7 +139,7 @@ class _Heard:
         return told | {"histogram": histogram(values, outcomes, self.runs)}
 
 
-def _watched(asked: Runs, plan: Plan, stopped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+def _watched(asked: Runs, plan: Plan, stopped: Callable[[], bool], out: Path | None = None) -> Iterator[dict[str, Any]]:
     """Run the plan in a thread, and yield what it says."""
     from earnshaw.experiments import Interrupted, run_plan
 
@@ -149,6 +154,7 @@ def _watched(asked: Runs, plan: Plan, stopped: Callable[[], bool]) -> Iterator[d
                 running = thread.submit(
                     run_plan,
                     plan,
+                    out,
                     progress=heard.progress,
                     time_limit=LIMITS.sweep_seconds,
                     cancelled=lambda: heard.left or stopped(),
@@ -165,7 +171,7 @@ def _watched(asked: Runs, plan: Plan, stopped: Callable[[], bool]) -> Iterator[d
         except Interrupted as error:
             most = f"{LIMITS.sweep_seconds:g} s, the most that one sweep may take here"
             raise InputError(f"{error} after {most}; ask for fewer runs, or use the command") from None
-        yield outcome(asked, result)
+        yield outcome(asked, result) | {"kept": out and str(out)}
     finally:
         _alone.release()
 

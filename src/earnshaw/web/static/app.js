@@ -64,7 +64,7 @@ function keys() {
     element("keys-list").append(term, said);
   }
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
     const view = [...views.values()].find((one) => one.key === event.key);
     if (view) tab(view.name).click();
     else if (event.key === "t") element("theme").click();

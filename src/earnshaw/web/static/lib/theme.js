@@ -11,7 +11,7 @@ export function themes(button) {
   const apply = () => {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
-    button.textContent = NAMES[theme];
+    button.textContent = `◐ ${NAMES[theme]}`;
     button.setAttribute("aria-label", `Colours: ${NAMES[theme]}`);
     dispatchEvent(new Event("themechange"));
   };

@@ -13,7 +13,7 @@ const PRESETS = [
   ["One more", "With a ninth neuron they get through", { potential: "relu", motion: "descent", protons: "orthonormal", k: 8, n: 9, d: 8, seed: 3 }],
   ["Coulomb", "Earnshaw's theorem: nothing holds an electron in empty space", { potential: "coulomb", motion: "dynamics", protons: "random", k: 6, n: 6, d: 2, seed: 0 }],
   ["Twenty", "Twenty electrons in space, under almost Yukawa's law", { potential: "almost-yukawa", motion: "dynamics", protons: "random", k: 20, n: 20, d: 3, seed: 0 }],
-  ["Circle", "Sign neurons on the circle: pairs that face each other cancel, and stay", { potential: "sphere-sign", motion: "descent", protons: "random", k: 4, n: 4, d: 2, step: 0.02, seed: 1 }],
+  ["Circle", "Sign neurons on the circle: pairs that face each other cancel, and stay", { potential: "sphere-sign", motion: "descent", protons: "random", k: 4, n: 4, d: 2, step: 0.005, seed: 1 }],
 ];
 
 export default {
@@ -91,7 +91,7 @@ class Charges {
       root,
       [
         { name: "potential", label: "Potential", kind: "select", options: potentials },
-        { name: "motion", label: "Motion", kind: "select", options: [["descent", "gradient descent"], ["dynamics", "dynamics of charges"]] },
+        { name: "motion", label: "Motion", kind: "select", options: [["descent", "gradient descent"], ["dynamics", "dynamics"]] },
         { name: "protons", label: "Protons", kind: "select", options: [["orthonormal", "orthonormal"], ["random", "at random"]] },
         { name: "k", label: "Protons k", kind: "number", min: 1, max: limits.k, step: 1 },
         { name: "n", label: "Electrons n", kind: "number", min: 1, max: limits.n, step: 1 },
@@ -104,7 +104,7 @@ class Charges {
       ],
       (name) => this.#changed(name),
     );
-    for (const name of ["k", "n", "d", "spread", "step"]) this.inputs.input(name).classList.add("small");
+    for (const name of ["k", "n", "d", "spread", "step", "steps", "until", "seed"]) this.inputs.input(name).classList.add("small");
     this.canvas = make("canvas", { className: "stage", tabIndex: 0 });
     this.canvas.setAttribute("role", "img");
     this.stage = new Stage(this.canvas);
@@ -170,7 +170,7 @@ class Charges {
     const sphere = state.potential.startsWith("sphere");
     if (name === "potential") {
       if (odd || state.potential === "coulomb") Object.assign(patch, { protons: "random", motion: "dynamics", d: odd ? 3 : 2 });
-      else if (sphere) Object.assign(patch, { protons: "random", motion: "descent", d: 2, step: 0.02 });
+      else if (sphere) Object.assign(patch, { protons: "random", motion: "descent", d: 2, step: 0.005 });
       else Object.assign(patch, { motion: "descent" });
     }
     const protons = patch.protons ?? state.protons;
@@ -313,7 +313,7 @@ class Charges {
       if (state.forces && where && !held) stage.force(colours, x, y, now(forces, 2 * i), now(forces, 2 * i + 1), film.strongest);
     });
     this.seen.forEach(([x, y], i) => stage.electron(colours, colours.c[i % 5], x, y, `${i + 1}`, i === this.chosen));
-    if (!where) stage.say(colours, "computing…");
+    if (!where) stage.say(colours, "computing… (the first run of a kind takes some seconds)");
     this.#tell(film, where);
   }
 
@@ -361,7 +361,8 @@ class Charges {
 
   #arrivals() {
     const rows = this.ending.arrivals.map((one) => {
-      const words = one.found ? (one.time === null ? "yes" : `at time ${short(one.time)}`) : "no";
+      const yes = one.shared ? "shares it" : one.time === null ? "yes" : `at time ${short(one.time)}`;
+      const words = one.found ? yes : one.faces === null ? "no" : `no: ${one.faces + 1} faces it, they cancel`;
       return [`${one.electron + 1}`, `p${one.proton + 1}`, short(one.distance), words];
     });
     this.table.replaceChildren(table(["electron", "nearest proton", "distance", "reached"], rows));
@@ -394,10 +395,10 @@ class Charges {
     this.#draw();
   }
 
-  // A time on the logarithmic axis, which has no 0.
+  // A time on the logarithmic axis, which has no 0: the start is drawn at half of the first moment.
   #axis(time) {
     const { scene, times } = this.film;
-    return Math.max(time, times[1] ?? 1) * scene.unit;
+    return Math.max(time, (times[1] ?? 1) / 2) * scene.unit;
   }
 
   #move(film, where) {

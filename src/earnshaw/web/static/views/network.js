@@ -47,7 +47,7 @@ class Network {
         { name: "run", label: "Start", kind: "number", min: 0, max: limits.runs - 1, step: 1 },
         { name: "next", label: "Next start", kind: "button", first: true, onclick: () => this.next() },
       ],
-      () => this.ask(),
+      (one) => this.#changed(one),
     );
     for (const one of ["p", "k", "ratio", "step", "steps"]) this.inputs.input(one).classList.add("small");
     this.canvas = make("canvas", { className: "dial" });
@@ -74,12 +74,13 @@ class Network {
     this.loss = make("div");
     this.weights = make("div");
     this.shares = make("div");
+    this.sharing = make("div", {}, this.shares);
     const counting = make("div");
     this.counting = context.controls(
       counting,
       [
         { name: "runs", label: "Starts", kind: "number", min: 1, max: limits.runs, step: 1 },
-        { name: "all", label: "and for other sums S", kind: "check" },
+        { name: "all", label: "And for other sums S", kind: "check" },
         { name: "count", label: "Count", kind: "button", first: true, onclick: () => this.count() },
       ],
       () => {},
@@ -97,7 +98,7 @@ class Network {
         panel("The filter, in the plane of its start and the teacher's", player, this.canvas, this.slider, told.element, this.words),
         panel("The loss", this.loss, this.table),
         panel("The output weights", this.weights),
-        panel("Many starts", counting, this.counted, this.shares),
+        panel("Many starts", counting, this.counted, this.sharing),
       ),
     );
     this.sizes = new ResizeObserver(() => this.#draw());
@@ -108,6 +109,20 @@ class Network {
       event.preventDefault();
       this.toggle();
     });
+  }
+
+  // Counts are of the networks they were made with.
+  #changed(one) {
+    if (NETS.includes(one)) {
+      this.counter?.stop();
+      Object.assign(this, { kept: null, reproduced: null });
+      this.counted.replaceChildren();
+      this.shares = make("div");
+      this.sharing.replaceChildren(this.shares);
+      delete this.root.dataset.counting;
+      this.context.set({ counted: false });
+    }
+    this.ask();
   }
 
   next() {
@@ -133,6 +148,7 @@ class Network {
     this.found = found;
     context.say("");
     context.command([found.command, this.reproduced].filter(Boolean).join("\n"));
+    if (this.kept?.counts.length) this.#share();
     await this.#tell();
     context.mark("done");
   }
@@ -144,7 +160,7 @@ class Network {
   async #again() {
     this.colours = this.context.colours();
     if (this.found) await this.#tell();
-    if (this.kept) this.#share();
+    if (this.kept?.counts.length) this.#share();
   }
 
   async #tell() {
@@ -275,10 +291,10 @@ class Network {
     pen.font = "13px system-ui, sans-serif";
     pen.textBaseline = "middle";
     pen.fillStyle = colours.quiet;
-    pen.textAlign = "left";
-    pen.fillText("teacher", Math.min(width - 50, x(most * 1.12)), y(0));
     pen.textAlign = "right";
-    pen.fillText("spurious", Math.max(54, x(-most * 1.12)), y(0));
+    pen.fillText("teacher", Math.min(width - 8, x(most) + 68), y(0) + 20);
+    pen.textAlign = "left";
+    pen.fillText("spurious", Math.max(8, x(-most) - 74), y(0) + 20);
     const [moment, share] = [Math.floor(along), along - Math.floor(along)];
     const at = (values) => values[moment] + share * ((values[moment + 1] ?? values[moment]) - values[moment]);
     found.twins.forEach((twin, i) => {

@@ -35,27 +35,27 @@ async function mount(root, context) {
   const draw = () => bars(context, picture, histogram, result?.summary ?? some(state, ["k", "n", "runs"]));
   const whole = { min: 1, step: 1 };
   const main = context.controls(first, [
-    { name: "k", label: "k, teacher neurons", kind: "number", ...whole, max: limits.k },
-    { name: "n", label: "n, student neurons", kind: "number", ...whole, max: limits.n },
-    { name: "runs", label: "runs", kind: "number", ...whole, max: limits.runs },
-    { name: "seed", label: "seed", kind: "number", min: 0, step: 1, max: limits.seed },
-    { name: "rare", label: "show rare ends", kind: "check", help: "Percent on a logarithmic scale" },
+    { name: "k", label: "Teacher neurons k", kind: "number", ...whole, max: limits.k },
+    { name: "n", label: "Student neurons n", kind: "number", ...whole, max: limits.n },
+    { name: "runs", label: "Runs", kind: "number", ...whole, max: limits.runs },
+    { name: "seed", label: "Seed", kind: "number", min: 0, step: 1, max: limits.seed },
+    { name: "rare", label: "Show rare ends", kind: "check", help: "Percent on a logarithmic scale" },
     { name: "run", label: "Run", kind: "button", first: true, onclick: () => begin() },
     { name: "halt", label: "Stop", kind: "button", onclick: () => stream?.stop() },
   ], changed);
   const rest = context.controls(more, [
-    { name: "network", label: "network", kind: "select", options: [["two-layer", "two layers"], ["conv", "convolutional"]], help: "Two layers with an orthonormal teacher, or one filter with a new random teacher for every run" },
-    { name: "d", label: "d, inputs (0: k)", kind: "number", min: 0, max: limits.n, step: 1 },
-    { name: "activation", label: "activation", kind: "select", options: choices.activations.map(numbered) },
-    { name: "output_weights", label: "output weights", kind: "select", options: [["fixed", "fixed, all 1"], ["trainable", "learned too"]] },
-    { name: "p", label: "p, size of the filter", kind: "number", min: 2, max: limits.k, step: 1 },
-    { name: "ratio", label: "ratio S/|a*|", kind: "number", min: 0, max: 10 },
-    { name: "start", label: "start", kind: "select", options: [["", "the usual one"], ...Object.values(choices.starts).flat()] },
-    { name: "scale", label: "scale of a normal start", kind: "number", min: 0.001, max: 100 },
-    { name: "optimizer", label: "optimiser", kind: "select", options: choices.optimizers },
-    { name: "step", label: "step (0: its own)", kind: "number", min: 0, max: 10 },
-    { name: "stop", label: "a run ends", kind: "select", options: [["early", "once its fate is clear"], ["paper", "when its gradient is at most 1e-9"]] },
-    { name: "max_steps", label: "steps at most", kind: "number", min: 1, max: limits.sweep_steps, step: 1 },
+    { name: "network", label: "Network", kind: "select", options: [["two-layer", "two layers"], ["conv", "convolutional"]], help: "Two layers with an orthonormal teacher, or one filter with a new random teacher for every run" },
+    { name: "d", label: "Dimension d (0: k)", kind: "number", min: 0, max: limits.n, step: 1 },
+    { name: "activation", label: "Activation", kind: "select", options: choices.activations.map(numbered) },
+    { name: "output_weights", label: "Output weights", kind: "select", options: [["fixed", "fixed, all 1"], ["trainable", "learned too"]] },
+    { name: "p", label: "Filter p", kind: "number", min: 2, max: limits.k, step: 1 },
+    { name: "ratio", label: "Sum of a* (S)", kind: "number", min: 0, max: 10 },
+    { name: "start", label: "Start", kind: "select", options: [["", "the usual one"], ...Object.values(choices.starts).flat()] },
+    { name: "scale", label: "Scale of a normal start", kind: "number", min: 0.001, max: 100 },
+    { name: "optimizer", label: "Optimiser", kind: "select", options: choices.optimizers },
+    { name: "step", label: "Step (0: its own)", kind: "number", min: 0, max: 10 },
+    { name: "stop", label: "A run ends", kind: "select", options: [["early", "once its fate is clear"], ["paper", "when its gradient is at most 1e-9"]] },
+    { name: "max_steps", label: "Steps at most", kind: "number", min: 1, max: limits.sweep_steps, step: 1 },
   ], changed);
   more.open = RUNS.concat(PROBLEM).some((name) => !["k", "n", "runs", "seed"].includes(name) && state[name] !== defaults[name]);
 
@@ -82,6 +82,7 @@ async function mount(root, context) {
     for (const name of ["p", "ratio"]) rest.show(name, conv);
     rest.show("scale", state.start === "normal");
     main.show("n", !conv);
+    main.input("k").labels[0].textContent = conv ? "k, patches" : "k, teacher neurons";
     rest.refresh();
   }
 
@@ -145,7 +146,7 @@ async function mount(root, context) {
       ["steps of a run", Math.round(summary.steps / summary.runs), "steps"],
       ["time", `${summary.seconds.toFixed(1)} s`, "seconds"],
     ]);
-    context.say("All runs have ended. The percentages have exact 95% intervals.");
+    context.say(`All runs have ended${result.kept ? `, and are kept in ${result.kept}` : ""}. The percentages have exact 95% intervals.`);
     context.command(result.command);
     list.show(result);
     draw();
@@ -176,7 +177,7 @@ function numbered(name) {
 export default {
   name: "sweep",
   title: "Sweep",
-  key: "3",
+  key: "s",
   about: "Gradient descent from many random starts: where it ends, which minima those are, and a proof of any of them.",
   defaults,
   mount,

@@ -90,7 +90,7 @@ export function point(context, place, problem, found) {
         ? `Not proved: the checker rejected the certificate (${rejected.sentence}).`
         : `Inconclusive: ${event.words}`;
     verdict.replaceChildren(line);
-    if (event.proved) verdict.append(make("p", { textContent: event.words }));
+    if (event.proved) verdict.append(make("p", { textContent: `${event.words}${event.kept ? `; kept in ${event.kept}` : ""}` }));
     for (const one of event.certificates.filter((some) => some.verified)) verdict.append(certificate(one));
   }
 
