@@ -70,6 +70,7 @@ def test_the_commands_make_the_picture(picture, tmp_path, monkeypatch):
         if program == "earnshaw":
             done = CliRunner().invoke(app, words, prog_name="earnshaw")
             fine = (0, 1) if words[0] == "reproduce" else (0,)  # so few runs need not agree with the paper
+            assert done.exception is None or isinstance(done.exception, SystemExit), f"{line}: {done.exception}"
             assert done.exit_code in fine, f"{line}: {done.output}"
         else:
             assert program == "python"
