@@ -216,7 +216,7 @@ def run_plan(
 ) -> list[SweepResult]:
     """Run a plan, into a folder or what is left of it there, and return every setting's result in the plan's order.
 
-    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``, ``time_limit``.
+    ``how`` are the keywords of :func:`earnshaw.experiments.run`: ``part``, ``cluster``, ``time_limit``, ``cancelled``, ``ended``.
     """
     return _results(run(plan, out, workers, progress, **how).values(), functions=True)
 
