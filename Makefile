@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 # A file to a process, in the order of tests/conftest.py: the longest first.
 TESTS := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations 25
 
-.PHONY: demo test test-fast nightly bench docs wheel lint clean
+.PHONY: demo test test-fast nightly bench docs pictures wheel lint clean
 
 $(READY): pyproject.toml setup.py constraints.txt $(wildcard src/earnshaw/descent/native/*.[ch])
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "earnshaw needs Python 3.11 or newer; set PYTHON=python3.11")'
@@ -55,7 +55,11 @@ endif
 docs: $(DEV)
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs out/site
 
-# dist/earnshaw-VERSION-py3-none-any.whl
+# The pictures of docs/gallery.md, by the commands that stand there: some minutes.
+pictures: $(READY)
+	$(BIN)/python docs/images/gallery.py
+
+# For this Python and this kind of machine, with the native kernel where there is a C compiler: dist/earnshaw-VERSION-cp311-cp311-linux_x86_64.whl, say.
 wheel: $(DEV)
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist .
 

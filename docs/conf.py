@@ -66,7 +66,7 @@ API = [
     "numerics",
 ]
 SIDEBAR = {
-    "Start": ["start", "The idea <idea>"],
+    "Start": ["start", "The idea <idea>", "gallery"],
     "Tutorials": ["find-and-prove", "own-teacher", "own-activation", "own-optimizer", "own-data"],
     **({"Notebooks": NOTEBOOKS} if NOTEBOOKS else {}),
     "Theory": [

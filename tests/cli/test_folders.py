@@ -155,6 +155,17 @@ def test_the_list_names_every_folder_and_what_is_none(place):
         "follow": "follow",
     }  # fmt: skip
     assert all(found[name]["kind"] == "sweep" for name in (*SWEEPS, "unfinished"))
+    about = {name: (line["networks"], line["optimizers"], line["proved"]) for name, line in found.items()}
+    two, conv = ["two-layer/relu"], ["random-convnet/relu"]
+    assert about == {
+        "two-layer": (two, ["gd:0.1"], None), "proved": (two, ["gd:0.1"], 1), "conv": (conv, ["gd:0.1"], None),
+        "erf": (["two-layer/erf"], ["gd:0.1"], None), "arena": (two, ["gd:0.1", "gd:0.05"], None), "unfinished": (two, [], None),
+        "fit": (["data/sigmoid"], ["gd", "newton"], 1), "dynamics": (["charges/coulomb"], ["flow"], None),
+        "deep": (["deep-tanh/float32"], ["adam"], None), "data-sets": (["logistic/sigmoid"], ["gd", "newton"], None),
+        "growth": (two, ["gd", "newton"], 2), "map": about["map"], "follow": about["follow"],
+    }  # fmt: skip
+    assert about["follow"][:2] == (two, ["newton"])
+    assert CliRunner().invoke(app, ["runs", "list", str(place)], env={"COLUMNS": "300"}).stdout.count(" arena ") == 1
     assert found["unfinished"]["finished"] == 0
     assert all(line["finished"] == line["settings"] for name, line in found.items() if name != "unfinished")
     assert "earnshaw-run-1" in result.stderr, "the old one is named apart from the others"

@@ -3,6 +3,7 @@
 import html
 import importlib
 import re
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -135,6 +136,53 @@ def test_links_between_pages_lead_somewhere(site, pages):
             other = pages.get(str(target.relative_to(root)))
             if address.fragment and other:
                 assert unquote(address.fragment) in other.ids, f"{name} links to {link}"
+
+
+MEASURED = """() => ({
+    page: document.documentElement.scrollWidth - window.innerWidth,
+    blocks: [...document.querySelectorAll("article pre")]
+        .filter(block => block.scrollWidth > block.clientWidth)
+        .map(block => block.innerText.slice(0, 60)),
+    pictures: [...document.querySelectorAll("article img")].filter(image => !image.naturalWidth).map(image => image.src),
+})"""
+
+
+@pytest.mark.slow
+def test_no_code_is_cut_off_and_no_page_is_wider_than_the_screen(site, pages):
+    """In a browser, at 1280 pixels; a phone may scroll a block of code, but not the page."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        pytest.skip("there is no Chromium here")
+    api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    wrong = []
+    with api.sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        for name in pages:
+            page.goto(site[name].as_uri())
+            found = page.evaluate(MEASURED)
+            page.set_viewport_size({"width": 390, "height": 800})
+            narrow = page.evaluate(MEASURED)["page"]
+            page.set_viewport_size({"width": 1280, "height": 900})
+            wrong += [f"{name}: {block}" for block in found["blocks"] + found["pictures"]]
+            wrong += [
+                f"{name} is {over} wider than {width}"
+                for over, width in ((found["page"], 1280), (narrow, 390))
+                if over > 0
+            ]
+        browser.close()
+    assert not wrong
+
+
+@pytest.mark.slow
+def test_every_tutorial_has_a_picture(pages, site):
+    index = (DOCS / "index.md").read_text()
+    tutorials = re.findall(
+        r"^\| \[[^]]+\]\(([\w-]+)\.md\)", index.partition("## Tutorials")[2].partition("## ")[0], re.MULTILINE
+    )
+    assert len(tutorials) >= 5
+    for name in [*tutorials, "start", "idea", "sweeps", "charges", "convnet", "logistic"]:
+        assert any("_images/" in address for address in pages[f"{name}.html"].loaded), f"{name} has no picture"
 
 
 @pytest.mark.slow

@@ -12,6 +12,8 @@ from earnshaw.starts import SphereAndBall
 NETS = RandomConvNets(filter_size=4, patches=5, ratio=0.5)
 
 
+@pytest.mark.slow
+@pytest.mark.nightly
 def test_four_fates_are_those_of_the_signs_of_a_sweeps_start():
     found = four_fates(NETS, seed=0, run=3, step=0.1, steps=300, every=3)
     np.testing.assert_array_equal(found.starts[0], SphereAndBall().draw(NETS, 0, np.array([3]))[0])

@@ -195,7 +195,7 @@ def test_a_trace_is_stored_beside_the_results(tmp_path):
 
 
 def test_end_points_of_unknown_rank_are_kept_but_not_called_spurious(tmp_path):
-    problem = TwoLayer(standard_teacher(2), students=1)
+    problem = TwoLayer(standard_teacher(2), students=1, activation="leaky:0.1")
     run_plan(Plan.of(problem, runs=8, batch=8), tmp_path / "run")
     record = read_json(tmp_path / "run" / "k2-n1.json")
     assert record["outcomes"] == {"CONVERGED": 8}
@@ -203,6 +203,8 @@ def test_end_points_of_unknown_rank_are_kept_but_not_called_spurious(tmp_path):
     assert record["mean_objective"] is None
     assert [family["count"] for family in record["families"]] == [8]
     assert read_npz(tmp_path / "run" / "k2-n1.npz")["weights"].shape == (8, 1, 2)
+    (result,) = load_sweep(tmp_path / "run")
+    assert result.families[0].problem == problem, "leaky:0.1 has a colon, as a user's function has, and is none"
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])

@@ -17,8 +17,13 @@ def seen(steps=400, resolution=0.0, step=0.1, **more):
     return problem, start, moments, end
 
 
-def test_moments_are_those_of_gradient_descent():
-    problem, point, moments, end = seen()
+@pytest.fixture(scope="module")
+def run():
+    return seen()
+
+
+def test_moments_are_those_of_gradient_descent(run):
+    problem, point, moments, end = run
     energy = es.landscape(problem)
     assert {type(moment) for moment in moments} == {Moment}
     assert isinstance(end, Watched)
@@ -35,10 +40,10 @@ def test_moments_are_those_of_gradient_descent():
     assert max(one.distance for one in end.arrivals) < 1e-6
 
 
-def test_of_a_run_that_hardly_moves_few_moments_are_shown():
-    fine, coarse = len(seen()[2]), len(seen(resolution=0.1)[2])
-    assert coarse < fine / 5
-    assert seen(resolution=0.1)[3].value == seen()[3].value
+def test_of_a_run_that_hardly_moves_few_moments_are_shown(run):
+    coarse = seen(resolution=0.1)
+    assert len(coarse[2]) < len(run[2]) / 5
+    assert coarse[3].value == run[3].value
 
 
 def test_a_run_that_nobody_watches_any_more_ends():

@@ -254,6 +254,7 @@ def test_a_global_minimum_is_matched_to_a_point():
 def test_a_split_neuron_shows_the_way_out(axes, certificate):
     es.plot.split(certificate, 0, axes, resolution=9)
     assert "Neuron 1 split in two: a saddle" in axes.get_title(loc="left")
+    assert axes.get_ylabel() == "the two halves part"
     assert "smallest eigenvalue −0.2363" in axes.get_title(loc="left")
     assert [text.get_text() for text in axes.texts] == ["teacher, F = 0"]
     with pytest.raises(es.InputError, match="the theorems cover relu only"):

@@ -1,5 +1,6 @@
 """Pages about sweeps say what was swept, and how to do it again: the command that they show finds the results."""
 
+import dataclasses
 import re
 import shlex
 
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 import earnshaw as es
 from earnshaw.cli.app import app
-from earnshaw.descent import Stopping, optimizer
+from earnshaw.descent import Stopping, native, optimizer
 from earnshaw.experiments import Plan, run_plan
 from earnshaw.problems import RandomConvNets, TwoLayer, standard_teacher
 from earnshaw.report import folder_page
@@ -23,6 +24,13 @@ def plan(*problems, **more):
 
 def standard(k, n=None, d=None, **more):
     return TwoLayer(standard_teacher(k, d), students=n, **more)
+
+
+def mixed():
+    """A sweep of which one setting was computed by another kernel than the usual one."""
+    made = plan(standard(3), standard(4))
+    first, second = made.settings
+    return dataclasses.replace(made, settings=(dataclasses.replace(first, kernel="xla"), second))
 
 
 GIVEN = TwoLayer(np.array([[2.0, 0.0], [1.0, 1.0]]), students=3)
@@ -47,6 +55,11 @@ CASES = {
         ["--network conv -p 4 -k 3 --ratio 0.5 --runs 7 --seed 0"],
     ),
 }
+if native.missing() is None:  # or there is but one
+    CASES |= {
+        "kernel": (plan(standard(3), standard(4), kernel="xla"), ["-k 3..4 --runs 7 --seed 0 --kernel xla"]),
+        "kernels": (mixed(), ["-k 3 --runs 7 --seed 0 --kernel xla", "-k 4 --runs 7"]),
+    }
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -85,8 +85,17 @@ def test_the_page_about_the_limits_has_those_of_the_code():
         "what": "most",
         "---": "---",
         "teacher neurons k, students n": f"{LIMITS.k}, {LIMITS.n}",
+        "dimension of charges": f"{LIMITS.d}",
+        "filter p, patches k of the convolutional network": f"{LIMITS.filter}, {LIMITS.patches}",
+        "steps of a run that is watched": f"{LIMITS.watched_steps:,}",
         "runs of a sweep": f"{LIMITS.runs}",
-        "runs that go on at once": f"{LIMITS.streams}",
+        "teacher neurons of the families of Atlas, of its ladder": f"{LIMITS.atlas_k:,}, {LIMITS.ladder_k}",
+        "runs that go on at once": f"{LIMITS.streams}, one of them a sweep; a second sweep waits",
+        "a sweep": f"{LIMITS.sweep_seconds / 60:g} minutes, {LIMITS.sweep_steps:,} steps of a run; "
+        f"the {LIMITS.families} largest families are shown",
+        "a proof, the check of an uploaded certificate": f"{LIMITS.proof_seconds / 60:g} minutes, "
+        f"{LIMITS.check_seconds / 60:g} minute; {LIMITS.process_bytes >> 30} GiB of memory",
+        "sweeps and proofs that are kept": f"{LIMITS.kept} of each; later ones are only shown",
         "a request, an uploaded certificate": f"{LIMITS.body_bytes // 10**6} MB",
         "connections": f"{LIMITS.connections}",
     }

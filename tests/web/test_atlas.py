@@ -2,10 +2,20 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import earnshaw as es
+from earnshaw.experiments.grow import Grown, Rung
+from earnshaw.proof.certificate import shipped_certificate
 from earnshaw.web import atlas
+from earnshaw.web.judging import prove_theorem
+
+
+@pytest.fixture(scope="module")
+def minimum():
+    with shipped_certificate() as path:
+        return es.Certificate.load(path)
 
 
 def streamed(client, path, asked):
@@ -72,7 +82,9 @@ def test_absence_is_proved_here(client):
     rows = client.get("/api/atlas/known").json()["rows"]
     assert {row["theorem"] for row in rows if "theorem" in row} == {"absence", "II", "A", "B"}
     assert not any("proved" in json.dumps(row) for row in rows if "not proved" not in row["says"])
-    answer = client.post("/api/atlas/theorem", json={"theorem": "absence"}).json()
+    events, end = streamed(client, "/api/atlas/theorem", {"theorem": "absence"})
+    assert end == "end"
+    answer = events[-1]
     assert answer["verified"] is True
     assert answer["says"].startswith("no bad minimum (n = 2, k = 2")
     assert es.check(answer["certificate"]).verified
@@ -80,8 +92,8 @@ def test_absence_is_proved_here(client):
 
 @pytest.mark.slow
 @pytest.mark.nightly
-def test_a_family_is_proved_for_every_k(client):
-    answer = client.post("/api/atlas/theorem", json={"theorem": "A"}).json()
+def test_a_family_is_proved_for_every_k():
+    answer = prove_theorem("A")
     assert answer["verified"] is True
     assert answer["says"].startswith("every k: for every k >= 6")
     assert answer["file"] == "A-from-k6-every_k.json"
@@ -95,20 +107,41 @@ def test_a_turn_is_enclosed(client):
     assert 5.76 < answer["k_ge"] < answer["k_le"] < 5.77
 
 
+def test_a_rung_has_the_word_of_the_checker_on_each_minimum(minimum):
+    text = minimum.to_text()
+    numbers = {"value": 0.025, "least": 0.0047, "family": "II (S_5)", "move": "flip 1", "parent": (), "stable": False}
+    numbers |= {"verdict": "PROVED_MINIMUM", "lambda_ge": 0.0047, "objective_ge": 0.025}
+    changed = text.replace(minimum.document["claims"]["lambda_min_ge"], (0.5).hex())
+    minima = tuple(
+        Grown(np.eye(6), **numbers, certificates=some) for some in ({"minimum": text}, {"minimum": changed}, {})
+    )
+    rung = atlas._rung(Rung(6, minima, {"GLOBAL": 4, "SPURIOUS": 3}))["rung"]
+    assert [one["verified"] for one in rung["minima"]] == [True, False, False]
+    assert rung["tried"] == 7
+    assert "nothing is proved" in rung["minima"][2]["reason"]
+
+
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_ladder_is_climbed_rung_by_rung(client):
     events, end = streamed(client, "/api/atlas/ladder", {"k": 6, "neurons": 1})
     assert end == "end"
     assert events[0]["command"].startswith("earnshaw grow -k 6 --neurons 1 --beam 4")
-    first, second = (event["rung"] for event in events[1:])
-    assert [first["n"], second["n"]] == [6, 7]
-    assert [minimum["family"] for minimum in first["minima"]] == ["II (S_5)", "A (S_6)"]
-    for minimum in first["minima"]:
-        assert minimum["verified"] is True
-        assert es.check(minimum["certificate"]).verified
-    assert second["minima"] == []
+    rungs = [event["rung"] for event in events if "rung" in event]
+    assert [rung["n"] for rung in rungs] == [6, 7]
+    assert [one["family"] for one in rungs[0]["minima"]] == ["II (S_5)", "A (S_6)"]
+    assert all(one["verified"] and es.check(one["certificate"]).verified for one in rungs[0]["minima"])
+    assert rungs[1]["minima"] == []
     again, _ = streamed(client, "/api/atlas/ladder", {"k": 6, "neurons": 1})
-    assert again == events
+    assert [event["rung"] for event in again[1:]] == rungs
+
+
+def test_a_ladder_that_nobody_waits_for_is_left(tmp_path):
+    climbing = atlas._climbed(7, 1, tmp_path, lambda: True)
+    with pytest.raises(StopIteration) as ended:
+        next(climbing)
+    assert ended.value.value is None
+    assert not atlas._climbing.locked()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,10 @@ def test_families_are_proved_and_lead_to_their_landscape(page, tmp_path):
     page.wait_for_selector(DONE)
     assert page.inner_text("#status").startswith("3 minima and 3 saddles; the checker accepted")
     assert page.text_content('[data-number="n"]') == "8"
+    proof = es.prove_family("B", 7)
+    for name, value in (("loss", proof.claim.objective_ge), ("eigenvalue", proof.claim.lambda_ge)):
+        shown = float(page.text_content(f'[data-number="{name}"]'))
+        assert 0 <= value - shown < 1e-5 * value, "a bound is rounded to its safe side"
     assert "spurious minimum, in every dimension; proved: the trusted checker" in page.inner_text(".verdict")
     page.select_option("#atlas-family", "II")
     page.select_option("#atlas-k", "5")

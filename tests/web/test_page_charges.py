@@ -80,7 +80,8 @@ def film():
         size = 1 - 0.5 * m / MOMENTS
         moments["x"].append([size * part(t + m / 40) for t in turn for part in (math.cos, math.sin)])
         moments["f"].append([part(t + m / 20) for t in turn for part in (math.cos, math.sin)])
-    events = [{"scene": scene}, {"moments": moments}]
+    ending = {"name": "FOUND", "words": "made up", "value": 0, "at": MOMENTS, "arrivals": [], "halvings": 0}
+    events = [{"scene": scene}, {"moments": moments}, {"ending": ending}]
     return "".join(f"data: {json.dumps(event)}\n\n" for event in events) + "event: end\ndata: {}\n\n"
 
 
@@ -91,3 +92,16 @@ def test_a_frame_of_twenty_moving_electrons_takes_a_fraction_of_a_sixtieth_of_a_
     times = sorted(page.evaluate("[...document.querySelector('[data-view]').frames]"))
     assert page.get_attribute("[data-view]", "data-electrons") == "20"
     assert times[len(times) // 2] < 8.0  # milliseconds of script, of the 16.7 that a frame has
+
+
+def test_a_busy_server_is_asked_again(page):
+    answers = [
+        lambda route: route.fulfill(status=429, json={"error": "busy"}),
+        lambda route: route.fulfill(body=film()),
+    ]
+    page.route("**/api/charges/run", lambda route: answers.pop(0)(route))
+    page.open("charges?k=20&n=20&d=2&protons=random")
+    page.until("document.querySelector('[data-view]').dataset.electrons === '20'")
+    assert answers == []
+    assert not page.is_visible("#message")
+    page.errors.clear()  # the browser writes a 429 to its console

@@ -20,7 +20,7 @@ def test_runs_a_proof_and_a_certificate(page, tmp_path):
     page.wait_for_selector("[data-number=levels]")
     assert number("loss") == "0.025080581"
     page.wait_for_selector(".plot .heatmaplayer image")
-    page.get_by_role("button", name="Prove", exact=True).click()
+    page.get_by_role("button", name="Prove it", exact=True).click()
     page.wait_for_selector("[data-proof=done]", timeout=60_000)
     assert number("verdict") == "Proved: a spurious local minimum lies here. The checker has accepted the certificate."
     with page.expect_download() as download:

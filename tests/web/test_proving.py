@@ -118,7 +118,7 @@ def test_a_file_that_is_too_long_is_not_read(client):
 
 def test_a_process_is_given_up_after_its_time_and_when_nobody_waits():
     with Call(time.sleep, 60) as call, pytest.raises(es.InputError, match=r"took more than 0.3 s"):
-        list(proving._answer(call, "checking", 0.3, "the check", lambda: False))
+        list(proving.awaited(call, "checking", 0.3, "the check", lambda: False))
     with Call(os.getpid) as call:
-        events = proving._answer(call, "checking", 60.0, "the check", lambda: True)
+        events = proving.awaited(call, "checking", 60.0, "the check", lambda: True)
         assert len(list(events)) <= 1

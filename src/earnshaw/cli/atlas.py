@@ -230,7 +230,8 @@ def survey(
         nonlocal due
         progress(share, what)
         if what and (begun := monotonic()) > due:
-            map_figure(load(out_folder), picture)
+            if len(so_far := load(out_folder)):  # slow work may have finished no place yet
+                map_figure(so_far, picture)
             due = monotonic() + max(REDRAWN, 20 * (monotonic() - begun))  # looking takes the time, not drawing
 
     with progress_bar("map", out_folder) as progress:

@@ -33,6 +33,16 @@ MERGE_EXAMPLES = (
     "earnshaw sweep -k 6..8 --part 1/2 --out runs/mine\nearnshaw sweep -k 6..8 --part 2/2 --out runs/mine\n"
     "earnshaw runs merge runs/mine-part*of2 --out runs/mine"
 )
+ARENA = "arena.json"
+NETWORKS = {"data-sets": ("logistic/sigmoid",)}
+DESCENTS = {  # of work whose optimiser is not the user's choice
+    "fit": ("gd", "newton"),
+    "data-sets": ("gd", "newton"),
+    "growth": ("gd", "newton"),
+    "follow": ("newton",),
+    "deep": ("adam",),
+    "trajectory": ("flow",),
+}
 FUNCTIONS_HELP = "Load a function of your own that the folders name, which runs its code."
 FAMILIES_EXAMPLES = "earnshaw runs families runs/mine\nearnshaw runs families runs/* --json"
 CHECKED_HELP = "Check also certificates that take more than about ten seconds each."
@@ -99,8 +109,9 @@ def list_runs(
         seeded = "-" if seed is None else str(seed)
         what = (", ".join(about["networks"]) or "-", ", ".join(about["optimizers"]) or "-")
         proved = "-" if about["proved"] is None else str(about["proved"])
+        shown = "arena" if kind == "sweep" and (folder / ARENA).exists() else kind
         rows.append(
-            map(Text, (str(folder), kind, *what, _span(names), _span(runs), seeded, f"{done}/{len(names)}", proved))
+            map(Text, (str(folder), shown, *what, _span(names), _span(runs), seeded, f"{done}/{len(names)}", proved))
         )
     if rows and not as_json:
         titles = ("folder", "kind", "network", "optimiser", "settings", "runs each", "seed", "finished", "proved")
@@ -112,12 +123,18 @@ def list_runs(
 def _about(run: RunFolder) -> dict[str, Any]:
     """Return what a folder is about: networks with their activations, optimisers, and how many minima or claims are proved.
 
-    Nothing of it is there that no finished setting says; proofs are counted as they are listed, and not checked.
+    An optimiser of the user's choice is there once a setting is finished; proofs are counted as they are listed, and not
+    checked.
     """
-    about: dict[str, Any] = {"networks": [], "optimizers": [], "proved": None}
-    problem = run.common.get("problem")
-    if isinstance(problem, dict) and "objective" in problem:
-        about["networks"].append(problem["objective"])
+    about: dict[str, Any] = {
+        "networks": list(NETWORKS.get(run.kind, ())),
+        "optimizers": list(DESCENTS.get(run.kind, ())),
+        "proved": _proved_arena(run),
+    }
+    for said in (run.common, *(part["identity"] for part in run.settings.values())):
+        problem = said.get("problem")
+        if isinstance(problem, dict) and problem.get("objective") not in (None, *about["networks"]):
+            about["networks"].append(problem["objective"])
     for name in filter(run.begun, run.settings):
         try:
             record = run.record(name)
@@ -128,6 +145,8 @@ def _about(run: RunFolder) -> dict[str, Any]:
         except InputError as error:
             note(f"{error}")
             continue
+        if run.kind == "fit":
+            record = record | {"objective": f"data/{record.get('activation')}"}
         for key, entry in (("networks", "objective"), ("optimizers", "optimizer")):
             if isinstance(said := record.get(entry), str) and said not in about[key]:
                 about[key].append(said)
@@ -139,6 +158,17 @@ def _about(run: RunFolder) -> dict[str, Any]:
             continue
         about["proved"] = (about["proved"] or 0) + found
     return about
+
+
+def _proved_arena(run: RunFolder) -> int | None:
+    """Return how many families an arena proved to be minima, as its list says; None where that is not to be read."""
+    from earnshaw.store import read_json
+
+    try:
+        rows = [row["verdict"] for entry in read_json(run.path / ARENA) for row in entry["families"]]
+    except (InputError, KeyError, TypeError):
+        return None
+    return sum(verdict == "PROVED_MINIMUM" for verdict in rows) if any(rows) else None
 
 
 def _span(values: list[Any]) -> str:

@@ -141,15 +141,17 @@ class Plan(Work):
         object.__setattr__(self, "settings", tuple(map(self._with_kernel, self.settings)))
 
     def _with_kernel(self, setting: Setting) -> Setting:
-        """Return a setting with its kernel: where nothing is asked for, the native one if it can."""
+        """Return a setting with its kernel: where nothing is asked for, the usual one."""
         if setting.kernel not in ("", *KERNELS):
             raise InputError(f"the kernel is {setting.kernel!r}; choose {' or '.join(KERNELS)}")
-        what, usual = (setting.problem, setting.descent, self.stopping), "xla"
+        return dataclasses.replace(setting, kernel=setting.kernel or self.usual_kernel(setting))
+
+    def usual_kernel(self, setting: Setting) -> str:
+        """Return the kernel that takes a setting's steps here where none is asked for: the native one, or on a GPU the pool, if it can."""
+        what = (setting.problem, setting.descent, self.stopping)
         if native.obstacle(*what) is None:
-            usual = "native"
-        elif jax.default_backend() != "cpu" and pool.obstacle(*what) is None:
-            usual = "pool"
-        return dataclasses.replace(setting, kernel=setting.kernel or usual)
+            return "native"
+        return "pool" if jax.default_backend() != "cpu" and pool.obstacle(*what) is None else "xla"
 
     @classmethod
     def of(

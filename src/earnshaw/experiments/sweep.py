@@ -22,6 +22,7 @@ from earnshaw.experiments.summary import Summary
 from earnshaw.experiments.work import Done, Progress, finished, quiet, unfinished
 from earnshaw.numerics import compute_on
 from earnshaw.problems import Problem, TwoLayer
+from earnshaw.problems.activations import is_function_name
 from earnshaw.showing import Shown
 from earnshaw.starts import Start
 from earnshaw.starts import start as named_start
@@ -70,7 +71,7 @@ class SweepResult(Shown, Done):
     @cached_property
     def families(self) -> list[Family]:
         """The families of minima that are not (known to be) global, with their members and representatives."""
-        own = ":" in self.summary.objective.partition("/")[2]  # a user's function loads only if that is allowed
+        own = is_function_name(self.summary.objective.partition("/")[2])  # which loads only if that is allowed
         return unpack(self.summary.families, self.arrays, None if own and not self.functions else self.runs.problem)
 
     def table(self) -> dict[str, np.ndarray]:

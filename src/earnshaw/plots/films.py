@@ -37,6 +37,11 @@ def animate(
 ) -> list[Film]:
     """Make short looping films of runs, points or charges in motion: ``NAME.gif``, and the last frame as ``NAME.png``.
 
+    Of a sweep, each setting becomes a film: its runs come to rest, and a histogram fills up. What was recorded on their way
+    (``trace=25``) is shown; where a folder has no record, its first 200 runs are run again. Of a point of a ReLU network
+    that sums its neurons it is shown that descent comes back to it, and what a neuron split in two opens; of other points,
+    descent on a plane through it.
+
     Parameters
     ----------
     source : a run folder of a sweep or of charges, a certificate or a folder of them, an ``.npz`` file of points; or what
@@ -44,11 +49,6 @@ def animate(
         :class:`~earnshaw.Proof`, a :class:`~earnshaw.Certificate`.
     out : the folder that the files go to.
     quick : few frames, coarse maps and few runs: to see that it works.
-
-    Of a sweep, each setting becomes a film: its runs come to rest, and a histogram fills up. What was recorded on their way
-    (``trace=25``) is shown; where a folder has no record, its first 200 runs are run again. Of a point of a ReLU network
-    that sums its neurons it is shown that descent comes back to it, and what a neuron split in two opens; of other points,
-    descent on a plane through it.
     """
     from earnshaw.experiments.scenes import scenes_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ def ladder_figure(ladder: Ladder, path: Path) -> None:
     """Draw every minimum at its number of neurons and its loss, with its name, and a line from what it was made of."""
     k = len(ladder.teacher)
     minima = {(rung.neurons, place): m for rung in ladder.rungs for place, m in enumerate(rung.minima)}
+    near = 0.03 * max(minimum.value for minimum in minima.values())  # names of minima as near as this go to both sides
     with figure(path, width=7.5, height=4.8) as (_, axes):
         for (n, _place), minimum in minima.items():
             colour = SPURIOUS if minimum.stable else GLOBAL
@@ -31,7 +32,9 @@ def ladder_figure(ladder: Ladder, path: Path) -> None:
             face = colour if minimum.proved else "white"
             axes.scatter(n, minimum.value, color=face, edgecolors=colour, zorder=2, **style)
             name = (minimum.family or "").partition(" (")[0]
-            axes.annotate(name, (n, minimum.value), (5, 2), textcoords="offset points", fontsize=7)
+            above = [v for (m, _), other in minima.items() if m == n and 0 < (v := other.value - minimum.value) < near]
+            left: dict[str, Any] = {"xytext": (-5, 2), "ha": "right"} if above else {"xytext": (5, 2)}
+            axes.annotate(name, (n, minimum.value), textcoords="offset points", fontsize=7, **left)
         fates = [f"{len(rung.minima)} of {rung.tried}" for rung in ladder.rungs]
         for rung, text in zip(ladder.rungs, fates, strict=True):
             turn = 0 if len(fates) <= 8 else 90

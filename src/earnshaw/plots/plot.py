@@ -206,15 +206,13 @@ def draw(
         raise InputError(f"a picture of the kind {unknown[0]!r} was asked for; use {', '.join(KINDS)}")
     place, path = place_of(point), Path(path)
     more = splits(place.problem)
-    with canvas(path, 11.0, 8.6 if more else 8.2, kinds) as figure:
-        (first, second), (third, fourth) = figure.subplots(2, 2)
+    with canvas(path, *((11.0, 8.6) if more else (14.0, 4.4)), kinds) as figure:
+        first, second, third, *rest = figure.subplots(*((2, 2) if more else (1, 3))).flat
         weights(place, first)
         spectrum(place, second)
         slice(place, towards, third)
-        if more:
+        for fourth in rest:
             split(place, neuron, fourth)
-        else:
-            fourth.axis("off")
     return [path.with_name(f"{path.name}.{kind}") for kind in kinds]
 
 

@@ -230,7 +230,7 @@ def _loss_map(axes: Axes, scene: SplitScene, view: int) -> None:
     draw_map(axes, scene.across, scene.along, scene.maps[view], scene.loss, scene.maps)
     last = view == len(scene.maps) - 1
     axes.set(xlabel="along the way to where descent ends")
-    axes.set_ylabel("along the softest direction" if view == 0 else "the two halves part" if last else "turning ...")
+    axes.set_ylabel("the two halves part" if last else "along the softest direction" if view == 0 else "turning ...")
     curvature = signed(scene.curvatures[view], 4, plus=True)
     words = f"loss on a plane; blue: below F = {scene.loss:.4f}\ncurvature along the vertical axis: {curvature}"
     axes.set_title(words, fontsize=9, loc="left")

@@ -120,7 +120,7 @@ def _traps(arena: Arena, results: Sequence[SweepResult], out: Path) -> list[Sect
     words = "A family of minima is the same for all optimisers. How many runs of each it held stands on its card, with the share of all its runs."
     if any(trap.verdict for trap in arena.traps):
         words += " What is proved was proved when the arena ran; its certificates were not kept, and this page has checked none."
-    parts: list[Part] = [Text(words), Cards(cards)]
+    parts: list[Part] = [Cards(cards), Text(words)]
     if len(arena.traps) > CARDS:
         parts.append(Text(f"These are the first {CARDS} of {len(arena.traps)} families; arena.json has all."))
     return [Section(f"What traps them: {arena.problem.name}", parts)]

@@ -51,14 +51,13 @@ def _point(result: SweepResult) -> SpuriousPoint:
 
 def convnet_section(results: Sequence[SweepResult], out: Path) -> Section:
     """Return what is known of the spurious minimum, what was met of it, and the first runs on their way."""
-    rows, parts = [], list[Part]([Tex(WORDS)])
+    rows, parts = [], list[Part]()
     for result in results:
         summary, point = result.summary, _point(result)
         met = f"{summary.mean_objective:.10f}" if summary.mean_objective is not None else ""
-        row = {"a minimum below ratio": f"{point.limit:.4f}", "so it is one": "yes" if point.minimum else "no"}
+        row = {"a minimum below ratio": f"{point.limit:.4f}", "it is a minimum": "yes" if point.minimum else "no"}
         row |= {"loss of the point": f"{point.value:.10f}", "mean loss met": met}
         rows.append(sizes(summary) | row | {"runs there (95%)": share(summary.spurious, max(summary.decided, 1))})
-    parts.append(Table.of(rows))
     last = max(results, key=_stuck)
     plan = plan_of(folder_of(last))
     again = None if plan is None else runs_again(plan, last.name, LANES, STEPS)
@@ -70,4 +69,4 @@ def convnet_section(results: Sequence[SweepResult], out: Path) -> Section:
         words = f"The first runs of {label} again, for {STEPS} steps: the loss, one run of each fate in bold."
         words += " Those that fail creep towards the spurious minimum." * bool(again.spurious.any())
         parts.append(Figure(figures_of(out) / "convergence.svg", words))
-    return Section("The spurious minimum", parts)
+    return Section("The spurious minimum", [*parts, Table.of(rows), Tex(WORDS)])

@@ -49,7 +49,7 @@ def families_section(results: Sequence[SweepResult], out: Path, said: Said) -> l
         }
         told |= {"what its neurons do": family.name or "", "proof": proof}
         rows.append(sizes(summary) | {"optimiser": summary.optimizer * several} | told)
-    parts: list[Part] = [Text(text), Cards(cards)]
+    parts: list[Part] = [Cards(cards), Text(text)]
     if len(found) > CARDS:
         parts += [
             Text(f"These are the first {CARDS} of {len(found)} families."),

@@ -83,7 +83,7 @@ def commands(plan: Plan, folder: Path) -> list[str]:
     A teacher or points that were given stand as ``TEACHER.npy`` and ``POINTS.npy``: the files that hold them.
     """
     lines = []
-    for _, some in groupby(plan.settings, key=_common):
+    for _, some in groupby(plan.settings, key=lambda setting: (*_common(setting), _kernel(plan, setting))):
         lines += [f"earnshaw sweep {_options(plan, part)} {_out(folder)}" for part in _ranges([*some])]
     plain = not any(setting.label for setting in plan.settings)
     return lines if plain and all(_by_options(setting.problem) for setting in plan.settings) else []
@@ -215,7 +215,14 @@ def _options(plan: Plan, settings: Sequence[Setting], optimizers: str = "") -> s
     words += " --stop paper" * (plan.stopping.rule is Stop.PAPER)
     words += f" --max-steps {plan.stopping.max_steps}" * (plan.stopping.max_steps != usual.max_steps)
     words += f" --trace {plan.stopping.trace}" * bool(plan.stopping.trace)
-    return words + f" --batch {setting.batch}" * (not optimizers and setting.batch != problem.batch)
+    if optimizers:
+        return words
+    return words + f" --batch {setting.batch}" * (setting.batch != problem.batch) + _kernel(plan, setting)
+
+
+def _kernel(plan: Plan, setting: Setting) -> str:
+    """Return the option that chooses a setting's kernel; none where it would be chosen here without."""
+    return "" if setting.kernel == plan.usual_kernel(setting) else f" --kernel {setting.kernel}"
 
 
 def _sizes(problem: TwoLayer, last: int) -> str:

@@ -17,7 +17,8 @@ def explore(
 ) -> None:
     """Serve the explorer on this computer, and open it in the browser, until Ctrl-C.
 
-    It listens on 127.0.0.1 alone, and refuses requests from pages of other origins. It needs the extra ``web``.
+    It listens on 127.0.0.1 alone, and refuses requests from pages of other origins. It needs the extra ``web``. In a
+    script it belongs under ``if __name__ == "__main__":``, because proofs run in processes, which read the script again.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,7 +20,8 @@ from earnshaw.errors import InputError
 from earnshaw.web.api import Asked
 from earnshaw.web.landscape import Name, stem
 from earnshaw.web.limits import LIMITS
-from earnshaw.web.streams import events, plain
+from earnshaw.web.proving import awaited
+from earnshaw.web.streams import events
 
 if TYPE_CHECKING:
     from earnshaw.experiments.atlas import AtlasPoint
@@ -32,6 +33,7 @@ CHUNK = 4  # sizes that are proved at a time
 KEPT = 4096  # points that are remembered
 BEAM = 4  # minima of a rung that go on
 _found: dict[tuple[str, int], AtlasPoint] = {}
+_theorems: dict[str, dict[str, Any]] = {}
 _ladders: dict[int, Ladder] = {}
 _climbing = threading.Lock()
 
@@ -49,7 +51,7 @@ KNOWN: tuple[dict[str, Any], ...] = (
         "n": "3",
         "says": "no spurious minimum, in any dimension",
         "how": "too long for this page: the command walks over 8,349,792 cells, in minutes, and writes a certificate",
-        "command": "earnshaw absence -k 3 --out certs\nearnshaw check certs --limit 10",
+        "command": "earnshaw absence -k 3 --out certs\nearnshaw check certs",
     },
     {"k": "4, 5", "n": "k", "says": "open: none is known, and absence is not proved"},
     {"k": "every k from 6 on", "n": "k", "says": "family II is a spurious minimum", "theorem": "II"},
@@ -175,40 +177,22 @@ def known() -> dict[str, Any]:
 
 
 @router.post("/theorem")
-def theorem(asked: Theorem) -> dict[str, Any]:
-    """Prove a theorem in another process, and let the trusted checker judge its certificate there."""
-    return _theorem(asked.theorem)
+def theorem(asked: Theorem) -> Response:
+    """Prove a theorem, and let the trusted checker judge its certificate, in a process that ends when nobody waits for it."""
 
+    def produce(stopped: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+        from earnshaw.proof.processes import Call
+        from earnshaw.web.judging import prove_theorem
 
-@functools.cache
-def _theorem(name: str) -> dict[str, Any]:
-    from earnshaw.proof import absence, check, course, prove_every_k
-    from earnshaw.proof.processes import apart
+        if asked.theorem not in _theorems:
+            with Call(prove_theorem, asked.theorem, memory=LIMITS.process_bytes) as call:
+                found = yield from awaited(call, "proving", LIMITS.proof_seconds, "the proof", stopped)
+            if found is None:
+                return
+            _theorems[asked.theorem] = found
+        yield {"state": "done", **_theorems[asked.theorem]}
 
-    if name == "absence":
-        found = apart(absence, 2)
-        item, words, file = found.certificate, found.reason, "k2-absence.json"
-        command = "earnshaw absence -k 2 --out certs"
-    else:
-        proof = apart(prove_every_k, name)
-        item, words, file = proof.main, proof.words, f"{name}-from-k{proof.sizes['first']}-every_k.json"
-        command = f"earnshaw prove --family {name} --every-k --out certs"
-    if item is None:
-        raise InputError(f"nothing is proved: {words}")
-    checked = apart(check, item)
-    curve: Any = apart(course, item) if checked.verified and name != "absence" else None
-    return plain(
-        {
-            "verified": checked.verified,
-            "says": checked.statement if checked.verified else checked.reason,
-            "words": words,
-            "seconds": checked.seconds,
-            "certificate": item.to_text() if checked.verified else None,
-            "file": file,
-            "command": f"{command}\nearnshaw check certs",
-            "course": curve and {"first": curve.first, "start": curve.start, **asdict(curve.claim)},
-        }
-    )
+    return events(produce)
 
 
 @router.post("/turn")
@@ -237,9 +221,9 @@ def ladder(asked: Climb, request: Request) -> Response:
         yield {"command": command}
         shown = 0
         for more in range(1, asked.neurons + 1):
-            if stopped():
+            found = yield from _climbed(asked.k, more, folder, stopped)
+            if found is None:
                 return
-            found = _climbed(asked.k, more, folder)
             for rung in found.rungs[shown : more + 1]:
                 yield _rung(rung)
             shown = more + 1
@@ -247,16 +231,25 @@ def ladder(asked: Climb, request: Request) -> Response:
     return events(produce)
 
 
-def _climbed(k: int, neurons: int, folder: Path) -> Ladder:
-    """Return the ladder of k with at least so many neurons more, or to its end; one at a time is climbed."""
+def _climbed(
+    k: int, neurons: int, folder: Path, stopped: Callable[[], bool]
+) -> Generator[dict[str, Any], None, Ladder | None]:
+    """Return the ladder of k with so many neurons more, or to its end; None when nobody waits for it any more.
+
+    It is climbed in a process of its own, one at a time; finished rungs are kept in the folder.
+    """
     from earnshaw.experiments import grow
     from earnshaw.problems import TwoLayer, standard_teacher
-    from earnshaw.proof.processes import apart
+    from earnshaw.proof.processes import Call
 
     with _climbing:
         if k not in _ladders or len(_ladders[k].rungs) <= neurons:
             work = functools.partial(grow, neurons=neurons, beam=BEAM, out=folder / f"k{k}")
-            _ladders[k] = apart(work, TwoLayer(standard_teacher(k)))
+            with Call(work, TwoLayer(standard_teacher(k))) as call:
+                found = yield from awaited(call, "climbing", LIMITS.ladder_seconds, "the ladder", stopped)
+            if found is None:
+                return None
+            _ladders[k] = found
         return _ladders[k]
 
 

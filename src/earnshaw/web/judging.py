@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from earnshaw.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -16,6 +18,36 @@ def prove_point(record: dict[str, Any], weights: np.ndarray) -> Proof:
     from earnshaw.proof.producer import prove_many
 
     return next(prove_many(problem_from_json(record), [weights], workers=1))
+
+
+def prove_theorem(name: str) -> dict[str, Any]:
+    """Prove that a family (II, A or B) is a minimum for every k, or that there is none (``absence``) for k = 2, and check it."""
+    from dataclasses import asdict
+
+    from earnshaw.proof import absence, check, course, prove_every_k
+
+    if name == "absence":
+        found = absence(2)
+        item, words, file = found.certificate, found.reason, "k2-absence.json"
+        command = "earnshaw absence -k 2 --out certs"
+    else:
+        proof = prove_every_k(name)
+        item, words, file = proof.main, proof.words, f"{name}-from-k{proof.sizes['first']}-every_k.json"
+        command = f"earnshaw prove --family {name} --every-k --out certs"
+    if item is None:
+        raise InputError(f"nothing is proved: {words}")
+    checked = check(item)
+    curve = course(item) if checked.verified and name != "absence" else None
+    return {
+        "verified": checked.verified,
+        "says": checked.statement if checked.verified else checked.reason,
+        "words": words,
+        "seconds": checked.seconds,
+        "certificate": item.to_text() if checked.verified else None,
+        "file": file,
+        "command": f"{command}\nearnshaw check certs",
+        "course": curve and {"first": curve.first, "start": curve.start, **asdict(curve.claim)},
+    }
 
 
 def judge(certificates: dict[str, bytes]) -> dict[str, dict[str, Any]]:

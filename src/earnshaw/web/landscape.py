@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from earnshaw.proof import Proof
 
 router = APIRouter(prefix="/api/landscape")
+Result = TypeVar("Result")
 VIEWS = ("Place", "family_place", "global_minimum_near", "place_of", "slice_of", "traced_run")
 SHOWN = 400  # moments of a path that are sent
 _one = threading.Lock()  # a plane at a time: each keeps a core busy
@@ -108,29 +110,34 @@ def slice_through(asked: Plane) -> dict[str, Any]:
 
 
 @router.post("/prove")
-def prove_point(asked: Point) -> dict[str, Any]:
+def prove_here(asked: Point) -> dict[str, Any]:
     """Prove what lies at the point, or take the certificate given, and let the trusted checker judge it."""
     from earnshaw.experiments.atlas import prove_points
-    from earnshaw.proof import check, prove
+    from earnshaw.proof import check
     from earnshaw.proof.processes import apart
+    from earnshaw.web.judging import prove_point
 
-    name, reason = "k6" if asked.point == "shipped" else "point", None
+    reason: str | None = None
     if asked.point == "family":
         (found,) = apart(prove_points, _known(asked.family, asked.k), [asked.k])
         text = None if found.certificate is None else found.certificate.to_text()
         reason, name = found.reason, stem(asked.family, asked.k)
         command = f"earnshaw prove --family {asked.family} -k {asked.k} --out certs\nearnshaw check certs"
     elif asked.point == "run":
-        chosen = _chosen(asked)
-        proof: Proof = apart(prove, chosen.place.problem, chosen.place.weights)
+        with _one:
+            chosen = _chosen(asked)
+        problem, weights = chosen.place.problem.to_json(), chosen.place.weights
+        proof: Proof = _in_time(LIMITS.proof_seconds, "the proof", prove_point, problem, weights)
         text, reason = None if proof.main is None else proof.main.to_text(), proof.reason
         name = f"k{asked.k}-n{asked.n}-seed{asked.seed}-run{asked.run}"
         command = _lines(chosen.python, "proof = es.prove(place.problem, place.weights)", "print(es.check(proof))")
     else:
         text, command = _text(asked), "earnshaw check FILE.json"
+        name = "k6" if asked.point == "shipped" else "point"
     if text is None:
         return {"verified": False, "reason": reason, "command": command}
-    checked = apart(check, text)
+    given = asked.point == "certificate"  # by somebody: what it costs to check is not known
+    checked = _in_time(LIMITS.check_seconds, "the check", check, text) if given else apart(check, text)
     return {
         "verified": checked.verified,
         "statement": checked.statement,
@@ -140,6 +147,16 @@ def prove_point(asked: Point) -> dict[str, Any]:
         "file": f"{name}-{checked.kind}.json" if checked.verified else None,
         "command": command,
     }
+
+
+def _in_time(most: float, what: str, work: Callable[..., Result], *job: Any) -> Result:
+    """Return ``work(*job)`` from a process of its own; one that takes too long is ended, and refused."""
+    from earnshaw.proof.processes import Call
+
+    with Call(work, *job, memory=LIMITS.process_bytes) as call:
+        if not call.ready(most):
+            raise InputError(f"{what} took more than {most:g} s, the most that it may take here; use the command line")
+        return call.result()
 
 
 def stem(family: str, k: int) -> str:

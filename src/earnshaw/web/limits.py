@@ -35,6 +35,7 @@ class Limits:
     atlas_families: int = 12  #: shown together
     ladder_k: int = 10  #: teacher neurons of a ladder
     ladder_neurons: int = 3  #: that it adds
+    ladder_seconds: float = 600.0  #: for one rung more
 
     # the view Sweep
     sweep_steps: int = 200_000  #: of one run of a sweep

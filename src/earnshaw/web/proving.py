@@ -54,7 +54,7 @@ def _proved(asked: Asked, stopped: Callable[[], bool], folder: Path | None = Non
     problem = require_provable(asked.problem.build(), "the page was asked for a proof about a problem")
     target = target_of("", problem.name, asked.index, problem, asked.matrix())
     with Call(prove_point, problem.to_json(), target.weights, memory=LIMITS.process_bytes) as call:
-        proof = yield from _answer(call, "proving", LIMITS.proof_seconds, "the proof", stopped)
+        proof = yield from awaited(call, "proving", LIMITS.proof_seconds, "the proof", stopped)
     if proof is None:
         return
     proof = proof.named(None if proof.point is None else label(problem, proof.point.weights))
@@ -63,7 +63,7 @@ def _proved(asked: Asked, stopped: Callable[[], bool], folder: Path | None = Non
     if texts:
         data = {kind: text.encode() for kind, text in texts.items()}
         with Call(judge, data, memory=LIMITS.process_bytes) as call:
-            judged = yield from _answer(call, "checking", LIMITS.proof_seconds, "the check", stopped)
+            judged = yield from awaited(call, "checking", LIMITS.proof_seconds, "the check", stopped)
         if judged is None:
             return
     checked = [
@@ -92,12 +92,12 @@ def _verified(data: bytes, stopped: Callable[[], bool]) -> Iterator[dict[str, An
     from earnshaw.web.judging import judge
 
     with Call(judge, {"": data}, memory=LIMITS.process_bytes) as call:
-        judged = yield from _answer(call, "checking", LIMITS.check_seconds, "the check", stopped)
+        judged = yield from awaited(call, "checking", LIMITS.check_seconds, "the check", stopped)
     if judged is not None:
         yield {"state": "done", "bytes": len(data), **judged[""]}
 
 
-def _answer(
+def awaited(
     call: Call[Result], state: str, most: float, what: str, stopped: Callable[[], bool]
 ) -> Generator[dict[str, Any], None, Result | None]:
     """Yield how long a process has been at it, until it answers; return the answer, or None when nobody waits for it any more."""

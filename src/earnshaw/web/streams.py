@@ -94,12 +94,17 @@ class _Events(Response):
                 if stopped.is_set():
                     return
                 give(_event(event))
-            give(_event({}, "end"))
-        except InputError as error:
+            if not stopped.is_set():
+                give(_event({}, "end"))
+        except Exception as error:
+            if stopped.is_set():  # nobody listens; the server may be gone, and with it what gives
+                return
+            if not isinstance(
+                error, InputError
+            ):  # a fault of ours: the page says that there is one, the terminal where
+                LOG.exception("a run failed")
+                error = f"the run failed ({type(error).__name__}); the terminal says where"
             give(_event({"error": str(error)}, "refused"))
-        except Exception as error:  # a fault of ours: the page says that there is one, the terminal where
-            LOG.exception("a run failed")
-            give(_event({"error": f"the run failed ({type(error).__name__}); the terminal says where"}, "refused"))
         finally:
             close = getattr(running, "close", None)
             if close is not None:

@@ -89,6 +89,7 @@ export class Context {
       if (error.name !== "AbortError") this.#refused("the server does not answer; is earnshaw explore still running?");
       throw error;
     }
+    this.busy = response.status === 429; // too much goes on at once; later it may be different
     if (!response.ok) {
       const said = await response.json().catch(() => ({}));
       this.#refused(said.error ?? `the server answers ${response.status}`);

@@ -37,3 +37,8 @@ export function colours() {
   for (const name of ["paper", "panel", "ink", "quiet", "line", "grid", "accent"]) found[name] = of(name);
   return found;
 }
+
+export function isDark(paper) {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(paper.slice(at, at + 2), 16));
+  return red + green + blue < 384;
+}

@@ -1,4 +1,4 @@
-import { decades } from "/static/views/landscape.js";
+import { decades } from "/static/lib/pictures.js";
 
 // What is proved: named families against k, what holds for every k, what is absent, and the ladder that grow climbs.
 const make = (tag, given, ...children) => {
@@ -11,6 +11,14 @@ const short = (value, digits = 6) => {
   const size = Math.abs(value);
   return (size !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential(3) : value.toPrecision(digits)).replace("-", "−");
 };
+// A proved bound in so many digits, rounded to its safe side: down, or up for one from above.
+export function bound(value, digits = 6, up = false) {
+  if (value === null || value === undefined) return "–";
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
+  const near = Number(value.toPrecision(digits));
+  return short(up ? (near < value ? near + unit : near) : near > value ? near - unit : near, digits);
+}
+const eigenvalue = (point, digits = 6) => bound(point.lambda_ge, digits, point.kind === "saddle");
 const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "cross", "pentagon", "star", "hexagon", "triangle-down", "x", "hourglass", "bowtie"];
 const ACCEPTED = "proved: the trusted checker accepted its certificate on this server";
 const button = (textContent, onclick, first = false) => {
@@ -120,7 +128,9 @@ function mount(root, context) {
       return {
         x: some.map((point) => point.k),
         y: some.map(number),
-        customdata: some.map((point) => [point.family, point.k, point.n, point.kind]),
+        customdata: some.map((point) => [point.family, point.k]),
+        text: some.map((point) => `${point.family}, k = ${point.k}, n = ${point.n}<br>a proved ${point.kind}: F ≥ ${bound(point.objective_ge)}<br>${point.kind === "minimum" ? "smallest eigenvalue ≥" : "an eigenvalue ≤"} ${eigenvalue(point)}`),
+        hoverinfo: "text",
         mode: "lines+markers",
         legendgroup: name,
         showlegend: false,
@@ -131,7 +141,6 @@ function mount(root, context) {
           size: some.map((point) => (dark(point) ? 15 : 8)),
           line: { width: some.map((point) => (dark(point) ? 2.5 : 1.5)), color: some.map((point) => (dark(point) && point.kind === "minimum" ? ink : color)) },
         },
-        hovertemplate: "%{customdata[0]}, k = %{customdata[1]}, n = %{customdata[2]}<br>%{y:.6g}, a proved %{customdata[3]}<extra></extra>",
       };
     };
     const entry = (name) => {
@@ -153,8 +162,10 @@ function mount(root, context) {
       const y = beyond ? [head, head, far, far] : [head, head];
       return { x, y, mode: "lines", line: { dash: "dash", width: 2, color: style(name).color }, name: `${name}, every k: at least`, hovertemplate: `${name}: at least this for every k, proved<extra></extra>` };
     });
-    const axis = { title: { text: "teacher neurons k" }, ...(state.log ? { type: "log", ...decades(1, limits.atlas_k) } : { type: "linear" }) };
+    const axis = { title: { text: "teacher neurons k" }, ...(state.log ? { type: "log", ...decades(1, limits.atlas_k) } : { type: "linear", dtick: Math.max(1, Math.ceil((state.last - state.first) / 12)) }) };
     const all = [...points.values()].filter((point) => point.kind);
+    const heights = all.map((point) => point.objective_ge);
+    const wide = Math.max(...heights) > 4 * Math.min(...heights);
     const height = Math.max(340, Math.min(460, losses.clientWidth * 0.75));
     const legend = { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0 };
     await Promise.all([
@@ -164,7 +175,7 @@ function mount(root, context) {
         height,
         legend,
         xaxis: axis,
-        yaxis: { title: { text: "loss F" }, type: "log", ...decades(1e-6, 1) },
+        yaxis: { title: { text: "loss F" }, ...(wide ? { type: "log", ...decades(1e-6, 1) } : { type: "linear" }) },
       }),
       context.plot(leasts, [...names.map((name) => curve(name, (point) => point.lambda_ge)), ...names.map(entry), ...bounds], {
         name: "atlas-eigenvalue",
@@ -189,7 +200,7 @@ function mount(root, context) {
 
   function rows() {
     const body = [...points.values()].sort((a, b) => a.n - a.k - (b.n - b.k) || a.family.localeCompare(b.family) || a.k - b.k).map((point) =>
-      row([point.family, `${point.k}`, `${point.n}`, point.kind ? `proved ${point.kind}` : `nothing proved: ${point.reason}`, short(point.objective_ge, 8), short(point.lambda_ge), short(point.unique_radius, 3)]),
+      row([point.family, `${point.k}`, `${point.n}`, point.kind ? `proved ${point.kind}` : `nothing proved: ${point.reason}`, bound(point.objective_ge, 8), eigenvalue(point), bound(point.unique_radius, 3)]),
     );
     table.replaceChildren(make("thead", {}, row(["family", "k", "n", "", "loss at least", "eigenvalue bound", "no other within"], "th")), make("tbody", {}, ...body));
   }
@@ -233,9 +244,9 @@ function mount(root, context) {
     const numbers = point.kind
       ? [
           ["n", "n", `${point.n}`],
-          ["loss", "loss", short(point.objective_ge, 8)],
-          [point.kind === "minimum" ? "smallest eigenvalue at least" : "an eigenvalue of at most", "eigenvalue", short(point.lambda_ge)],
-          ["no other critical point within", "radius", short(point.unique_radius, 4)],
+          ["loss at least", "loss", bound(point.objective_ge, 8)],
+          [point.kind === "minimum" ? "smallest eigenvalue at least" : "an eigenvalue of at most", "eigenvalue", eigenvalue(point)],
+          ["no other critical point within", "radius", bound(point.unique_radius, 4)],
         ]
       : [["n", "n", `${point.n}`]];
     facts.replaceChildren(
@@ -249,7 +260,7 @@ function mount(root, context) {
       ? `${point.family} at k = ${point.k} is a ${point.kind === "minimum" ? "spurious minimum, in every dimension" : "saddle"}; ${ACCEPTED}.`
       : `Nothing is proved of ${point.family} at k = ${point.k}: ${point.reason}.`;
     const turned = turns[point.family];
-    if (turned) said.append(` It turns from saddle to minimum at a real k between ${turned.k_ge.toFixed(9)} and ${turned.k_le.toFixed(9)} (${turned.block}): enclosed in ball arithmetic, a result without a certificate.`);
+    if (turned) said.append(` It turns from saddle to minimum at a real k between ${(Math.floor(turned.k_ge * 1e11) / 1e11).toFixed(11)} and ${(Math.ceil(turned.k_le * 1e11) / 1e11).toFixed(11)} (${turned.block}): enclosed in ball arithmetic, a result without a certificate.`);
     const items = [];
     if (point.k <= limits.k && point.n <= limits.n) {
       const address = `#landscape?${new URLSearchParams({ point: "family", family: point.family, k: point.k })}`;
@@ -296,19 +307,24 @@ function mount(root, context) {
   async function theorem(one, cell, pressed) {
     pressed.disabled = true;
     pressed.textContent = "Proving …";
-    try {
-      const answer = await context.ask("/api/atlas/theorem", { theorem: one.theorem });
-      const words = answer.verified ? `Proved: the trusted checker accepted the certificate on this server, in ${answer.seconds.toFixed(1)} s. It says: ${answer.says}. ` : `Not proved: the checker rejects it: ${answer.says}. `;
-      cell.replaceChildren(words);
-      cell.dataset.verified = answer.verified;
-      if (answer.certificate) cell.append(button(`Save ${answer.file}`, () => context.save(new Blob([answer.certificate], { type: "application/json" }), answer.file)));
-      if (answer.course) courses[one.theorem] = answer.course;
-      context.command(answer.command);
-      draw();
-    } catch {
+    let answer = null;
+    const stream = context.stream("/api/atlas/theorem", { theorem: one.theorem }, (event) => {
+      if (event.state === "done") answer = event;
+      else pressed.textContent = `Proving … ${event.seconds.toFixed(0)} s`;
+    });
+    await stream.done;
+    if (!answer) {
       pressed.disabled = false;
       pressed.textContent = "Prove and check it";
+      return;
     }
+    const words = answer.verified ? `Proved: the trusted checker accepted the certificate on this server, in ${answer.seconds.toFixed(1)} s. It says: ${answer.says}. ` : `Not proved: the checker rejects it: ${answer.says}. `;
+    cell.replaceChildren(words);
+    cell.dataset.verified = answer.verified;
+    if (answer.certificate) cell.append(button(`Save ${answer.file}`, () => context.save(new Blob([answer.certificate], { type: "application/json" }), answer.file)));
+    if (answer.course) courses[one.theorem] = answer.course;
+    context.command(answer.command);
+    draw();
   }
 
   // ---- the ladder
@@ -328,8 +344,9 @@ function mount(root, context) {
     context.say("climbing; the first rungs of a size take some seconds");
     const stream = context.stream("/api/atlas/ladder", { k: state.ladder, neurons: state.neurons }, (event) => {
       if (event.command) context.command(event.command);
+      if (event.state) context.say(`climbing from n = ${rungs.at(-1)?.n ?? state.ladder}: ${event.seconds.toFixed(0)} s`);
       if (event.rung) rungs.push(event.rung);
-      steps();
+      if (event.rung) steps();
     });
     climbing = stream;
     const end = await stream.done;
@@ -348,7 +365,7 @@ function mount(root, context) {
     const at = (n, place) => all.find((one) => one.n === n && one.place === place);
     const links = all.filter((one) => one.parent.length).map((one) => [at(...one.parent), one]);
     const dots = {
-      x: all.map((one) => one.n), y: all.map((one) => one.value), mode: "markers+text", text: all.map((one) => (one.family ?? "").split(" (")[0]), textposition: "middle right", textfont: { color: ink, size: 11 },
+      x: all.map((one) => one.n), y: all.map((one) => one.value), mode: "markers+text", text: all.map((one) => (one.family ?? "").split(" (")[0]), textposition: "top center", textfont: { color: ink, size: 11 },
       marker: { size: 11, color: c[5], symbol: all.map((one) => (one.verified ? "circle" : "circle-open")), line: { color: c[5], width: 2 } },
       hovertemplate: all.map((one) => `n = ${one.n}, F = ${short(one.value)}<br>smallest eigenvalue ${short(one.least, 4)}<br>${one.move}<extra></extra>`), showlegend: false,
     };
@@ -357,7 +374,7 @@ function mount(root, context) {
     const body = rungs.flatMap((rung) => [
       ...rung.minima.map((one) => {
         const save = one.verified ? button("Save certificate", () => context.save(new Blob([one.certificate], { type: "application/json" }), `k${state.ladder}-n${rung.n}-minimum.json`)) : "";
-        return row([`${rung.n}`, one.verified ? "proved, checked here" : `not proved: ${one.reason}`, short(one.value), short(one.verified ? one.lambda_ge : one.least, 4), one.family ?? "", one.move, save]);
+        return row([`${rung.n}`, one.verified ? "proved, checked here" : `not proved: ${one.reason}`, short(one.value), one.verified ? `≥ ${bound(one.lambda_ge, 4)}` : `about ${short(one.least, 4)}`, one.family ?? "", one.move, save]);
       }),
       row([`${rung.n}`, `${rung.tried} candidates: ${Object.entries(rung.fates).map(([name, count]) => `${count} ${name.toLowerCase()}`).join(", ")}`, "", "", "", "", ""]),
     ]);

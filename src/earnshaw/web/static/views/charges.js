@@ -1,5 +1,7 @@
 // Charges: electrons look for protons. The server computes the moments; this file shows them, and what lies between.
+import { Energy } from "/static/lib/energy.js";
 import { Film } from "/static/lib/film.js";
+import { PRESETS } from "/static/lib/presets.js";
 import { Stage } from "/static/lib/stage.js";
 import { make, numbers, put, short, table } from "/static/lib/words.js";
 
@@ -7,14 +9,7 @@ const RATE = 0.25; // pictures a second, at speed 1
 const KEPT = 600; // frames whose times are kept
 const SCENE = ["potential", "motion", "protons", "k", "n", "d", "spread", "step", "steps", "until", "seed"];
 const MOVED = ["potential", "protons", "k", "n", "d", "spread", "seed"]; // a change of these forgets a dragged electron
-const PRESETS = [
-  ["Learn", "Six ReLU neurons find their teacher", { potential: "relu", motion: "descent", protons: "orthonormal", k: 6, n: 6, d: 6, seed: 0 }],
-  ["Stuck", "Eight ReLU neurons stop at a spurious minimum", { potential: "relu", motion: "descent", protons: "orthonormal", k: 8, n: 8, d: 8, seed: 3 }],
-  ["One more", "With a ninth neuron they get through", { potential: "relu", motion: "descent", protons: "orthonormal", k: 8, n: 9, d: 8, seed: 3 }],
-  ["Coulomb", "Earnshaw's theorem: nothing holds an electron in empty space", { potential: "coulomb", motion: "dynamics", protons: "random", k: 6, n: 6, d: 2, seed: 0 }],
-  ["Twenty", "Twenty electrons in space, under almost Yukawa's law", { potential: "almost-yukawa", motion: "dynamics", protons: "random", k: 20, n: 20, d: 3, seed: 0 }],
-  ["Circle", "Sign neurons on the circle: pairs that face each other cancel, and stay", { potential: "sphere-sign", motion: "descent", protons: "random", k: 4, n: 4, d: 2, step: 0.005, seed: 1 }],
-];
+const PATIENCE = 20; // times a run that finds the server busy is asked for again
 
 export default {
   name: "charges",
@@ -65,7 +60,7 @@ class Charges {
   }
 
   leave = () => {
-    this.stream?.stop();
+    clearTimeout(this.waiting);
     this.sizes.disconnect();
     cancelAnimationFrame(this.asked);
   };
@@ -128,14 +123,13 @@ class Charges {
     this.end = make("p", { className: "ending" });
     this.end.dataset.number = "ending";
     this.end.setAttribute("role", "status");
-    this.energy = make("div");
-    this.cursor = make("div", { className: "cursor", hidden: true });
+    this.energy = new Energy(context);
     this.table = make("div", { className: "scroll arrivals", tabIndex: 0 });
     this.table.setAttribute("role", "region");
     this.table.setAttribute("aria-label", "Who found whom");
     const left = make("section", { className: "panel" }, this.player, this.canvas, this.slider, told.element, this.end, this.help);
     left.setAttribute("aria-label", "The charges");
-    const right = make("section", { className: "panel" }, make("div", { className: "over" }, this.energy, this.cursor), this.table);
+    const right = make("section", { className: "panel" }, this.energy.element, this.table);
     right.setAttribute("aria-label", "Energy, and who found whom");
     root.append(make("div", { className: "panels wide" }, left, right));
   }
@@ -157,6 +151,12 @@ class Charges {
       this.#draw();
     });
     canvas.addEventListener("pointerdown", (event) => this.#grab(event));
+    const touched = (event) => {
+      const { left, top } = canvas.getBoundingClientRect();
+      const [touch] = event.changedTouches;
+      if (this.#at(touch.clientX - left, touch.clientY - top) >= 0) event.preventDefault(); // else the page is scrolled
+    };
+    canvas.addEventListener("touchstart", touched, { passive: false });
     canvas.addEventListener("pointermove", (event) => this.#drag(event));
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => this.#drop(event));
     canvas.addEventListener("keydown", (event) => this.#key(event));
@@ -179,7 +179,7 @@ class Charges {
     context.set(patch);
     this.inputs.refresh();
     this.#shown();
-    this.run();
+    this.#soon(300);
   }
 
   // Only what has a meaning here can be changed.
@@ -194,7 +194,17 @@ class Charges {
 
   // ---- the run ---------------------------------------------------------------------------------------------------
 
-  run() {
+  // Run after a while, in which others may be asked for instead: numbers are changed click by click.
+  #soon(milliseconds, tries = 0) {
+    this.stream?.stop();
+    this.stream = null;
+    this.context.mark("running");
+    clearTimeout(this.waiting);
+    this.waiting = setTimeout(() => this.run(tries), milliseconds);
+  }
+
+  run(tries = 0) {
+    clearTimeout(this.waiting);
     this.stream?.stop();
     const { context, state } = this;
     const body = Object.fromEntries(SCENE.map((name) => [name, state[name]]));
@@ -202,7 +212,7 @@ class Charges {
     Object.assign(this, { held: null, ending: null, reading: 0 });
     this.table.replaceChildren();
     this.end.textContent = "";
-    this.cursor.hidden = true;
+    this.energy.follow(null);
     context.mark("running");
     context.say("computing…");
     this.playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -212,10 +222,20 @@ class Charges {
     this.stream = stream;
     stream.done.then((how) => {
       if (this.stream !== stream || how === "stopped") return;
-      if (how === "refused") this.pause();
-      else {
+      if (how === "refused" && context.busy && tries < PATIENCE) {
+        context.say("waiting for an earlier run to end…");
+        this.#soon(500, tries + 1);
+      } else if (how === "refused") {
         context.say("");
-        this.#plot();
+        this.pause();
+      } else {
+        context.say("");
+        const { film, ending } = this;
+        this.energy.draw(film, ending, this.colours).then(() => {
+          this.plotted = ending;
+          this.#done();
+          this.#draw();
+        });
       }
       this.#draw();
     });
@@ -327,7 +347,7 @@ class Charges {
     }
     this.frames = (this.frames ?? 0) + 1;
     if (this.frames % 30 === 0) put(this.cells["frame-ms"].value, median(this.spent).toFixed(1));
-    this.#move(film, where);
+    this.energy.follow(this.plotted === this.ending ? film : null, where);
     if (!over) {
       put(this.cells.found.value, "–");
       this.root.dataset.film = "running";
@@ -368,56 +388,18 @@ class Charges {
     this.table.replaceChildren(table(["electron", "nearest proton", "distance", "reached"], rows));
   }
 
-  // Energy against time, drawn once a run has come to its end; a line over it moves with the film.
-  async #plot() {
-    const { film, context, ending } = this;
-    const { scene } = film;
-    const times = film.times.map((time) => this.#axis(time));
-    const captures = this.ending?.arrivals.filter((one) => one.time !== null) ?? [];
-    const shapes = captures.map(({ time }) => ({ type: "line", x0: time, x1: time, y0: 0, y1: 1, yref: "paper", line: { color: this.colours.c[5], width: 1, dash: "dot" } }));
-    const finite = film.energies.filter((energy) => energy !== null).sort((a, b) => a - b);
-    const dives = scene.unbounded ? { range: [finite[Math.floor(0.03 * finite.length)], finite.at(-1)] } : {};
-    await context.plot(
-      this.energy,
-      [{ x: times, y: film.energies, mode: "lines", line: { color: this.colours.c[0], width: 2 }, hovertemplate: `${scene.clock} %{x:.4g}: %{y:.6g}<extra></extra>` }],
-      {
-        name: "charges-energy",
-        said: `${scene.energy} against ${scene.clock}: from ${short(finite.at(-1))} at most to ${short(film.energies.at(-1))} at the end`,
-        xaxis: { title: { text: scene.clock }, type: "log", exponentformat: "power" },
-        yaxis: { title: { text: scene.energy }, ...dives },
-        shapes,
-        showlegend: false,
-        margin: { l: 60, r: 12, t: 12, b: 44 },
-      },
-    );
-    this.plotted = ending;
-    this.#done();
-    this.#draw();
-  }
-
-  // A time on the logarithmic axis, which has no 0: the start is drawn at half of the first moment.
-  #axis(time) {
-    const { scene, times } = this.film;
-    return Math.max(time, (times[1] ?? 1) / 2) * scene.unit;
-  }
-
-  #move(film, where) {
-    const axis = this.energy._fullLayout?.xaxis;
-    this.cursor.hidden = !(axis && where && this.ending && this.energy.dataset.drawn);
-    if (this.cursor.hidden) return;
-    const along = axis.d2p(this.#axis(film.between(film.times, where)));
-    const inside = Math.min(axis._length, Math.max(0, along));
-    const { t, h } = this.energy._fullLayout._size;
-    this.cursor.style.cssText = `transform: translate(${axis._offset + inside}px, ${this.energy.offsetTop + t}px); height: ${h}px`;
-  }
-
   // ---- by hand ---------------------------------------------------------------------------------------------------
 
+  // The electron at a place of the canvas, or -1.
+  #at(x, y) {
+    const near = (this.seen ?? []).map((place) => Math.hypot(this.stage.x(place[0]) - x, this.stage.y(place[1]) - y));
+    const least = Math.min(...near);
+    return least <= 24 ? near.indexOf(least) : -1;
+  }
+
   #grab(event) {
-    if (!this.film || !this.seen) return;
-    const near = this.seen.map(([x, y]) => Math.hypot(this.stage.x(x) - event.offsetX, this.stage.y(y) - event.offsetY));
-    const chosen = near.indexOf(Math.min(...near));
-    if (near[chosen] > 24) {
+    const chosen = this.#at(event.offsetX, event.offsetY);
+    if (chosen < 0) {
       this.chosen = -1;
       this.#draw();
       return;

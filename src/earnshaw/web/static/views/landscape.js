@@ -1,4 +1,7 @@
 // The loss on a plane through a critical point, with the descent on it; the spectrum and the weights of the point.
+import * as pictured from "/static/lib/pictures.js";
+import { isDark } from "/static/lib/theme.js";
+
 const make = (tag, given, ...children) => {
   const made = Object.assign(document.createElement(tag), given);
   made.append(...children);
@@ -9,14 +12,6 @@ const short = (value, digits = 6) => {
   const size = Math.abs(value);
   return (size !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential(2) : value.toPrecision(digits)).replace("-", "−");
 };
-// The ticks of a logarithmic axis: 1, 2 and 5 of each power of ten.
-export function decades(least, most) {
-  const tickvals = [];
-  for (let power = Math.floor(Math.log10(least)); power <= Math.ceil(Math.log10(most)); power += 1) {
-    for (const digit of [1, 2, 5]) tickvals.push(Number(`${digit}e${power}`));
-  }
-  return { tickvals, ticktext: tickvals.map((value) => (value < 1e-3 ? value.toExponential(0) : `${value}`)) };
-}
 const FAMILIES = ["II", "A", "I", "B", "M:4", "2B"];
 // Below the loss at the point, from far to near, and above it, from near to far; as in the pictures of earnshaw draw.
 const BANDS = {
@@ -29,11 +24,6 @@ const BANDS = {
     ["#2f2419", "#54381c", "#7d4c1c", "#a8601b", "#d0761f", "#ee9640", "#ffc07a"],
   ],
 };
-
-function isDark(paper) {
-  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(paper.slice(at, at + 2), 16));
-  return red + green + blue < 384;
-}
 
 // Losses as places on a scale: 0 at the loss of the point, 1 at the largest and -1 at the smallest, finer near 0.
 function scale(found, dark) {
@@ -286,8 +276,8 @@ function mount(root, context) {
           scene: { xaxis: { title: { text: "" } }, yaxis: { title: { text: "" } }, zaxis: { title: { text: "F" } }, camera: { eye: { x: 1.45, y: -1.35, z: 0.95 } }, aspectmode: "manual", aspectratio: { x: 1, y: 1, z: 0.7 } },
         },
       ),
-      spectrum(name, c),
-      matrix(name),
+      pictured.spectrum(context, levels, found.levels, `${name}-spectrum`),
+      pictured.weights(context, weights, found.weights, `${name}-weights`),
     ];
     return Promise.all(drawn);
   }
@@ -296,49 +286,6 @@ function mount(root, context) {
   function lossAt([x, y]) {
     const nearest = (places, to) => places.reduce((best, at, i) => (Math.abs(at - to) < Math.abs(places[best] - to) ? i : best), 0);
     return found.values[nearest(found.along, y)][nearest(found.across, x)];
-  }
-
-  function spectrum(name, c) {
-    const all = found.levels.flatMap(([value, count]) => Array.from({ length: count }, () => value));
-    const log = all[0] > 1e-9;
-    const traces = [[false, c[0], "circle"], [true, c[5], "diamond"]].map(([low, color, symbol]) => {
-      const mine = all.map((value, i) => [i + 1, value]).filter(([, value]) => value < -1e-9 === low);
-      return { x: mine.map(([i]) => i), y: mine.map(([, value]) => value), mode: "markers", marker: { color, symbol, size: 7 }, hovertemplate: "%{y:.6g}<extra></extra>", showlegend: false };
-    });
-    let begin = 1;
-    const annotations = [];
-    for (const [value, count] of found.levels) {
-      if (count >= Math.max(2, all.length / 25)) annotations.push({ x: begin + (count - 1) / 2, y: log ? Math.log10(value) : value, text: `×${count}`, showarrow: false, yshift: 12, font: { size: 11 } });
-      begin += count;
-    }
-    return context.plot(levels, traces, {
-      name: `${name}-spectrum`,
-      said: `${all.length} eigenvalues, ${found.levels.length} of them distinct, from ${short(all[0])} to ${short(all.at(-1))}.`,
-      height: 320,
-      annotations,
-      xaxis: { title: { text: "direction, in order of curvature" }, range: [0, all.length + 1] },
-      yaxis: { title: { text: "eigenvalue" }, type: log ? "log" : "linear", ...(log ? decades(all[0], all.at(-1)) : {}) },
-    });
-  }
-
-  function matrix(name) {
-    const rows = found.weights;
-    const few = rows.length * rows[0].length <= 144 && weights.clientWidth > 420;
-    const limit = Math.max(...rows.flat().map(Math.abs)) || 1;
-    const middle = isDark(context.colours().paper) ? "#2b333c" : "#f7f7f7";
-    const tints = [[0, "#2166ac"], [0.25, "#67a9cf"], [0.5, middle], [0.75, "#ef8a62"], [1, "#b2182b"]];
-    const number = (many) => Array.from({ length: many }, (_, i) => i + 1);
-    return context.plot(
-      weights,
-      [{ type: "heatmap", x: number(rows[0].length), y: number(rows.length), z: rows, zmin: -limit, zmax: limit, colorscale: tints, xgap: 1, ygap: 1, texttemplate: few ? "%{z:.2f}" : "", hovertemplate: "neuron %{y}, coordinate %{x}: %{z:.6f}<extra></extra>", colorbar: { thickness: 12 } }],
-      {
-        name: `${name}-weights`,
-        said: `Weights of ${rows.length} neurons with ${rows[0].length} coordinates, between ${short(Math.min(...rows.flat()), 3)} and ${short(Math.max(...rows.flat()), 3)}.`,
-        height: 320,
-        xaxis: { title: { text: "coordinate" }, showgrid: false, zeroline: false, dtick: rows[0].length > 12 ? 5 : 1 },
-        yaxis: { title: { text: "student neuron" }, autorange: "reversed", showgrid: false, zeroline: false, dtick: rows.length > 12 ? 5 : 1 },
-      },
-    );
   }
 
   async function prove() {

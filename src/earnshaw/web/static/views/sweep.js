@@ -82,7 +82,7 @@ async function mount(root, context) {
     for (const name of ["p", "ratio"]) rest.show(name, conv);
     rest.show("scale", state.start === "normal");
     main.show("n", !conv);
-    main.input("k").labels[0].textContent = conv ? "k, patches" : "k, teacher neurons";
+    main.input("k").labels[0].textContent = conv ? "Patches k" : "Teacher neurons k";
     rest.refresh();
   }
 

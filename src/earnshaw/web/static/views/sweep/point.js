@@ -1,16 +1,15 @@
 // One family: its weights in the order that shows their pattern, the spectrum there, and its proof.
+import * as pictured from "/static/lib/pictures.js";
 import { theorem } from "/static/views/sweep/checking.js";
 import { button, digits, dl, make } from "/static/views/sweep/parts.js";
-
-const WRITTEN = 144; // entries of a matrix up to which each is written out
 
 export function point(context, place, problem, found) {
   const title = make("h2"), numbers = make("dl", { className: "numbers" }), pictures = make("div", { className: "panels" });
   const weights = make("div"), spectrum = make("div"), boxes = [make("div"), make("div")];
   const actions = make("div", { className: "actions" }), verdict = make("div", { ariaLive: "polite" });
-  const prove = button("Prove", () => begin(), { className: "first" }), cancel = button("Cancel", () => stream?.stop(), { hidden: true });
+  const prove = button("Prove it", () => begin(), { className: "first" }), cancel = button("Cancel", () => stream?.stop(), { hidden: true });
   boxes[0].append(make("h3", { textContent: "Weights" }), weights);
-  boxes[1].append(make("h3", { textContent: "Spectrum of the Hessian" }), spectrum);
+  boxes[1].append(make("h3", { textContent: "Eigenvalues of the Hessian" }), spectrum);
   pictures.append(...boxes);
   actions.append(prove, cancel);
   place.append(title, numbers, pictures, actions, verdict);
@@ -54,8 +53,8 @@ export function point(context, place, problem, found) {
 
   function draw() {
     if (!seen) return;
-    heat(context, weights, seen.weights, `${row.file}-weights`);
-    eigenvalues(context, spectrum, seen, `${row.file}-spectrum`);
+    pictured.weights(context, weights, seen.weights, `${row.file}-weights`);
+    pictured.spectrum(context, spectrum, seen.levels.map(({ value, count }) => [value, count]), `${row.file}-spectrum`);
   }
 
   async function begin() {
@@ -112,49 +111,4 @@ function commands(result) {
   const draw = result.families[0].weights ? [`earnshaw draw ${folder} --out pictures`] : [];
   const prove = result.unprovable ? [] : [`earnshaw prove ${folder} --out certs`, "earnshaw check certs"];
   return [`${result.command} --out ${folder}`, ...draw, ...prove].join("\n");
-}
-
-function heat(context, place, matrix, name) {
-  const limit = Math.max(...matrix.flat().map(Math.abs)) || 1;
-  const few = matrix.length * matrix[0].length <= WRITTEN && (place.clientWidth - 130) / matrix[0].length >= 30;
-  const count = (size) => Array.from({ length: size }, (_, index) => index + 1);
-  const trace = {
-    type: "heatmap", z: matrix, x: count(matrix[0].length), y: count(matrix.length), zmin: -limit, zmax: limit,
-    colorscale: [[0, "#053061"], [0.25, "#4393c3"], [0.5, "#f7f7f7"], [0.75, "#d6604d"], [1, "#67001f"]],
-    colorbar: { title: { text: "weight", side: "right" }, thickness: 12 }, xgap: 1, ygap: 1,
-    hovertemplate: "neuron %{y}, coordinate %{x}: %{z:.6f}<extra></extra>",
-    ...(few ? { text: matrix.map((line) => line.map((value) => value.toFixed(2).replace("-", "\u2212").replace("\u22120.00", "0.00"))), texttemplate: "%{text}", textfont: { size: 11 } } : {}),
-  };
-  context.plot(place, [trace], {
-    name,
-    said: `Weights, ${matrix.length} neurons as rows, from ${digits(-limit, 3)} to ${digits(limit, 3)}`,
-    xaxis: { title: { text: "coordinate" }, dtick: matrix[0].length > 12 ? 4 : 1, showgrid: false, zeroline: false },
-    yaxis: { title: { text: "student neuron" }, autorange: "reversed", dtick: matrix.length > 12 ? 4 : 1, showgrid: false, zeroline: false },
-  });
-}
-
-function eigenvalues(context, place, { spectrum, levels }, name) {
-  const { c, quiet } = context.colours();
-  const positive = spectrum[0] > 0;
-  const low = (value) => value < -1e-9;
-  const trace = {
-    type: "scatter", mode: "markers", x: spectrum.map((_, index) => index + 1), y: spectrum,
-    marker: { color: spectrum.map((value) => c[low(value) ? 5 : 0]), symbol: spectrum.map((value) => (low(value) ? "diamond" : "circle")), size: 7 },
-    hovertemplate: "%{y:.8g}<extra></extra>",
-  };
-  const notes = [];
-  let begin = 1;
-  for (const { value, count } of levels) {
-    if (count >= Math.max(2, spectrum.length / 25)) {
-      notes.push({ x: begin + (count - 1) / 2, y: positive ? Math.log10(value) : value, text: `\u00d7${count}`, showarrow: false, yshift: 12, font: { color: quiet } });
-    }
-    begin += count;
-  }
-  context.plot(place, [trace], {
-    name,
-    said: `${spectrum.length} eigenvalues of the Hessian, from ${digits(spectrum[0])} to ${digits(spectrum.at(-1))}`,
-    xaxis: { title: { text: "direction, in order of curvature" } },
-    yaxis: { title: { text: "eigenvalue" }, type: positive ? "log" : "linear" },
-    annotations: notes,
-  });
 }
