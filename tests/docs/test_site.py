@@ -1,7 +1,6 @@
 """The site: it builds in strict mode, needs no network to read, and every page can be reached."""
 
 import html
-import importlib
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from typer.testing import CliRunner
 import earnshaw
 from earnshaw.cli.app import COMMANDS, app
 from earnshaw.proof.trusted.reading import FORMAT as CERTIFICATE
+from earnshaw.report import formulas
 from earnshaw.store.folder import FORMAT as RUN
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -191,12 +191,6 @@ def test_every_public_name_is_documented(pages):
     assert {f"earnshaw.{name}" for name in earnshaw.__all__ if not name.startswith("_")} <= ids
 
 
-@pytest.fixture
-def formulas(monkeypatch):
-    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
-    return importlib.import_module("formulas")
-
-
 @pytest.mark.parametrize(
     ("tex", "found"),
     [
@@ -209,7 +203,7 @@ def formulas(monkeypatch):
         ("a < b", "<mo>&lt;</mo>"),
     ],
 )
-def test_a_formula_is_rendered(formulas, tex, found):
+def test_a_formula_is_rendered(tex, found):
     assert found in formulas.render(tex, display=True)
 
 
@@ -217,7 +211,7 @@ def test_a_formula_is_rendered(formulas, tex, found):
     "tex",
     [r"\nosuchthing x", r"\frac{1}{", "a}", "a & b", r"x^", r"\begin{nothing}x\end{nothing}", r"x\Bigr)^2", r"\left("],
 )
-def test_what_cannot_be_rendered_is_refused(formulas, tex):
+def test_what_cannot_be_rendered_is_refused(tex):
     with pytest.raises(ValueError, match=r"\w"):
         formulas.render(tex, display=True)
 

@@ -120,8 +120,8 @@ def test_the_file_holds_what_was_returned(held):
     json.dumps([score.to_json() for score in result.scores], allow_nan=False)
 
 
-def test_a_finished_arena_computes_only_who_is_new(held, computed):
-    result, out = held
+def test_a_finished_arena_computes_only_who_is_new(held, computed, tmp_path):
+    result, out = held[0], shutil.copytree(held[1], tmp_path / "copy")
     before = (out / "arena.json").read_bytes()
     (again,) = hold(out, *NAMES)
     assert not computed

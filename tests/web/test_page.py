@@ -129,8 +129,10 @@ def test_keys_change_views_and_colours_but_not_while_one_types(made_up):
     assert page.is_visible("dialog")
     assert "Second" in page.inner_text("dialog")
     page.keyboard.press("Escape")
+    page.wait_for_selector("dialog", state="hidden")
     papers = []
-    for _ in range(3):
+    for name in ("Auto", "Light", "Dark"):
+        page.wait_for_selector(f"#theme:has-text('{name}')")
         papers.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         page.keyboard.press("t")
     assert papers[0] == papers[1] != papers[2]  # the system of the test is light
