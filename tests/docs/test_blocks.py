@@ -48,7 +48,18 @@ NOT_RUN = {
 LIMIT = 120.0  # seconds for a command
 # Pages that take ten seconds and more, and whose functions and commands have tests of their own.
 NIGHTLY = dict.fromkeys(
-    ("charges.md", "errata.md", "optimizers.md", "own-activation.md", "symmetry.md"), pytest.mark.nightly
+    (
+        "charges.md",
+        "convnet.md",
+        "errata.md",
+        "optimizers.md",
+        "over-parameterised.md",
+        "own-activation.md",
+        "own-optimizer.md",
+        "reproduce.md",
+        "symmetry.md",
+    ),
+    pytest.mark.nightly,
 )
 PROSE, PYTHON, SHELL, OUTPUT = "prose", "python", "shell", "output"
 

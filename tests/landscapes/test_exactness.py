@@ -45,7 +45,11 @@ def errors_against_autodiff(problem, weights, room):
 
 
 QUICK_SIZES = (1, 3, 33)
-SIZES = [n if n in QUICK_SIZES else pytest.param(n, marks=pytest.mark.slow) for n in range(1, 34)]
+NIGHTLY_SIZES = {*range(14, 33)} - {16, 17, 20, 24, 32}  # beyond 13 every time those next to what vectors like
+SIZES = [
+    n if n in QUICK_SIZES else pytest.param(n, marks=[pytest.mark.slow] + [pytest.mark.nightly] * (n in NIGHTLY_SIZES))
+    for n in range(1, 34)
+]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -70,7 +74,7 @@ def random_problem(seed):
 
 def numbered(number):
     """Two in the quick tests, twelve every time, all at night: each has a shape of its own, and so a program."""
-    marks = [pytest.mark.slow] * (number >= 2) + [pytest.mark.nightly] * (number >= 12)
+    marks = [pytest.mark.slow] * (number >= 2) + [pytest.mark.nightly] * (number >= 6)
     return pytest.param(number, marks=marks)
 
 

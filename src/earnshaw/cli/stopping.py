@@ -18,6 +18,7 @@ from earnshaw.errors import InputError
 ALARM = getattr(signal, "SIGALRM", None)  # the time limit; not on every system
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143} | ({ALARM: 130} if ALARM else {})  # as a shell counts them
 PATIENCE = 3.0  # seconds until it is said that a second signal ends the command at once
+SOON = 0.1  # seconds until what a callback has swallowed is raised again
 APART = 1.0  # seconds between a first and a second signal; some programs send one twice
 WAITING = "stopping where nothing is lost; Ctrl-C again ends it at once\n"
 _heard: list[signal.Signals] = []
@@ -98,9 +99,16 @@ def _first(number: int, _: FrameType | None) -> None:
 
 
 def _unraisable(hook: Callable[..., object], found: sys.UnraisableHookArgs) -> None:
-    """Say nothing of a Ctrl-C that a callback swallowed: see :func:`heard`."""
+    """Say nothing of a Ctrl-C that a callback swallowed, see :func:`heard`, and raise it again when that has returned."""
     if found.exc_type is not KeyboardInterrupt:
         hook(found)
+    elif ALARM is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(ALARM, _again)
+        signal.setitimer(signal.ITIMER_REAL, SOON)
+
+
+def _again(number: int, _: FrameType | None) -> None:
+    raise KeyboardInterrupt
 
 
 def _second(signals: int) -> None:

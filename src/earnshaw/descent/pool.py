@@ -176,7 +176,7 @@ class Pool:
             going = np.asarray(self.flow.going)
             stirring = np.flatnonzero((self.slots >= 0) & ~going)
             if stirring.size:
-                yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]), bool(going.any()))
+                yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]), int(going.sum()))
 
     def _fresh(self, lanes: np.ndarray) -> Flow:
         """Return lanes at their start, or at the start of another attempt."""
@@ -209,17 +209,17 @@ class Pool:
             self.slots = _filled(self.slots[full], room, -1)
             self.flow = self.flow._replace(going=self.flow.going & (self.slots >= 0))
 
-    def _decide(self, slots: np.ndarray, report: Stationarity, others: bool) -> Iterator[tuple[int, Ledger]]:
+    def _decide(self, slots: np.ndarray, report: Stationarity, others: int) -> Iterator[tuple[int, Ledger]]:
         """Let the judges look at the lanes in these slots; those that are not decided go on.
 
-        As long as ``others`` are on their way, lanes for which Newton's method must be asked wait until they fill a block: it
-        takes as long for one.
+        As long as more ``others`` are on their way, lanes for which Newton's method must be asked wait until they fill a block:
+        it takes as long for one.
         """
         room, lanes = _room(slots.size), self.slots[slots]
         held = _take((self.flow.state, self.flow.steps, self.flow.next_test), _filled(slots, room, slots[0]))
         state, steps, next_test = jax.tree.map(lambda leaf: np.asarray(leaf)[: slots.size].copy(), held)
         asked = self._asks(lanes, state.point, report, steps, next_test)
-        if others and np.count_nonzero(asked) < self.patience:
+        if np.count_nonzero(asked) < min(self.patience, others):
             now = np.flatnonzero(~asked)
             slots, lanes, steps, next_test = slots[now], lanes[now], steps[now], next_test[now]
             state, report = jax.tree.map(lambda leaf: leaf[now], state), Stationarity(*(row[now] for row in report))

@@ -1,6 +1,6 @@
 """The view Atlas: what is proved of named families against k, the ladder that ``grow`` climbs, every k, and absence.
 
-"Proved" is said of a certificate that the trusted checker has accepted in this session, and of nothing else.
+"Proved" is said of a certificate that the trusted checker has accepted on this server, and of nothing else.
 """
 
 from __future__ import annotations
