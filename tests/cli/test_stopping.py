@@ -86,6 +86,32 @@ def test_a_time_limit_ends_it_as_a_signal_does(place):
     assert lines[1:] == ["the time limit is reached", "end: exit code 130"]
 
 
+SWALLOWED = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from earnshaw.cli import stopping
+stopping.listen()
+
+class Callback:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+one = Callback()
+del one
+print("swallowed", flush=True)
+try:
+    while True:
+        pass
+except KeyboardInterrupt:
+    print("raised again", stopping.exit_code())
+"""
+
+
+def test_what_a_callback_swallows_is_raised_again():
+    end = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=60, check=False)
+    assert (end.returncode, end.stdout, end.stderr) == (0, "swallowed\nraised again 130\n", "")
+
+
 @pytest.mark.parametrize(
     ("given", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172800), ("1d1h1m1s", 90061)]
 )

@@ -42,3 +42,14 @@ def test_families_are_proved_and_lead_to_their_landscape(page, tmp_path):
     page.click("text=See its landscape")
     page.wait_for_selector("[data-view=landscape][data-state=done]")
     assert page.text_content('[data-number="kind"]').startswith("a saddle")
+
+
+def test_bounds_of_any_size_are_rounded_to_their_safe_side(page):
+    page.open("sweep")
+    bounds = [0.0140590149, 2.97246951e-7, 3.9e5, 1.23456789e-5]
+    lines = "import('/static/views/atlas.js').then(({bound}) => values.map((value) => [bound(value, 4), bound(-value, 4, true)]))"
+    found = page.evaluate(f"(values) => {lines}", bounds)
+    for value, shown in zip(bounds, found, strict=True):
+        below, above = (float(text.replace("\u2212", "-")) for text in shown)
+        assert 0 <= value - below < 1.1e-3 * value
+        assert 0 <= above + value < 1.1e-3 * value

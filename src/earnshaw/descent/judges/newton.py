@@ -23,9 +23,8 @@ from earnshaw.numerics import TOLERANCES, on_host
 from earnshaw.problems import TwoLayer
 from earnshaw.problems.base import Problem
 
-POLISH_MULTIPLE = (
-    4  # all sizes are padded to one multiple of this for Newton's method: its program takes long to compile
-)
+# All sizes are padded to one multiple of this for Newton's method: its program takes long to compile.
+POLISH_MULTIPLE = 4
 USUAL_STEP = 0.1  # by which waits are predicted for algorithms without a fixed step
 
 

@@ -1,5 +1,5 @@
 // Labelled inputs, bound to the state of a view.
-const make = (tag, given) => Object.assign(document.createElement(tag), given);
+import { make } from "/static/lib/words.js";
 let count = 0;
 
 // spec: [{name, label, kind: "number" | "select" | "check" | "button", min, max, step, options, onclick, help, first}].

@@ -16,6 +16,13 @@ export function short(number) {
   return size !== 0 && (size < 1e-3 || size >= 1e5) ? number.toExponential(2) : String(Number(number.toPrecision(4)));
 }
 
+// So many digits, all of them shown, with a true minus sign.
+export function precise(number, digits = 6) {
+  if (number === null || number === undefined) return "–";
+  const size = Math.abs(number);
+  return (size !== 0 && (size < 1e-4 || size >= 1e6) ? number.toExponential(digits - 1) : number.toPrecision(digits)).replace("-", "−");
+}
+
 // A line of numbers with their names: {name: {term, value}} and the element.
 export function numbers(rows) {
   const element = make("dl", { className: "numbers" });

@@ -1,22 +1,13 @@
-import { decades } from "/static/lib/pictures.js";
-
 // What is proved: named families against k, what holds for every k, what is absent, and the ladder that grow climbs.
-const make = (tag, given, ...children) => {
-  const made = Object.assign(document.createElement(tag), given);
-  made.append(...children);
-  return made;
-};
-const short = (value, digits = 6) => {
-  if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  return (size !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential(3) : value.toPrecision(digits)).replace("-", "−");
-};
+import { decades } from "/static/lib/pictures.js";
+import { make, precise } from "/static/lib/words.js";
+
 // A proved bound in so many digits, rounded to its safe side: down, or up for one from above.
 export function bound(value, digits = 6, up = false) {
   if (value === null || value === undefined) return "–";
   const unit = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
   const near = Number(value.toPrecision(digits));
-  return short(up ? (near < value ? near + unit : near) : near > value ? near - unit : near, digits);
+  return precise(up ? (near < value ? near + unit : near) : near > value ? near - unit : near, digits);
 }
 const eigenvalue = (point, digits = 6) => bound(point.lambda_ge, digits, point.kind === "saddle");
 const SYMBOLS = ["circle", "square", "triangle-up", "diamond", "cross", "pentagon", "star", "hexagon", "triangle-down", "x", "hourglass", "bowtie"];
@@ -367,14 +358,14 @@ function mount(root, context) {
     const dots = {
       x: all.map((one) => one.n), y: all.map((one) => one.value), mode: "markers+text", text: all.map((one) => (one.family ?? "").split(" (")[0]), textposition: "top center", textfont: { color: ink, size: 11 },
       marker: { size: 11, color: c[5], symbol: all.map((one) => (one.verified ? "circle" : "circle-open")), line: { color: c[5], width: 2 } },
-      hovertemplate: all.map((one) => `n = ${one.n}, F = ${short(one.value)}<br>smallest eigenvalue ${short(one.least, 4)}<br>${one.move}<extra></extra>`), showlegend: false,
+      hovertemplate: all.map((one) => `n = ${one.n}, F = ${precise(one.value)}<br>smallest eigenvalue ${precise(one.least, 4)}<br>${one.move}<extra></extra>`), showlegend: false,
     };
     const lines = { x: links.flatMap(([a, b]) => [a.n, b.n, null]), y: links.flatMap(([a, b]) => [a.value, b.value, null]), mode: "lines", line: { color: quiet, width: 1 }, hoverinfo: "skip", showlegend: false };
     const ns = rungs.map((rung) => rung.n);
     const body = rungs.flatMap((rung) => [
       ...rung.minima.map((one) => {
         const save = one.verified ? button("Save certificate", () => context.save(new Blob([one.certificate], { type: "application/json" }), `k${state.ladder}-n${rung.n}-minimum.json`)) : "";
-        return row([`${rung.n}`, one.verified ? "proved, checked here" : `not proved: ${one.reason}`, short(one.value), one.verified ? `≥ ${bound(one.lambda_ge, 4)}` : `about ${short(one.least, 4)}`, one.family ?? "", one.move, save]);
+        return row([`${rung.n}`, one.verified ? "proved, checked here" : `not proved: ${one.reason}`, precise(one.value), one.verified ? `≥ ${bound(one.lambda_ge, 4)}` : `about ${precise(one.least, 4)}`, one.family ?? "", one.move, save]);
       }),
       row([`${rung.n}`, `${rung.tried} candidates: ${Object.entries(rung.fates).map(([name, count]) => `${count} ${name.toLowerCase()}`).join(", ")}`, "", "", "", "", ""]),
     ]);

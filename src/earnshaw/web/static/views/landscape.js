@@ -1,17 +1,8 @@
 // The loss on a plane through a critical point, with the descent on it; the spectrum and the weights of the point.
 import * as pictured from "/static/lib/pictures.js";
 import { isDark } from "/static/lib/theme.js";
+import { make, precise } from "/static/lib/words.js";
 
-const make = (tag, given, ...children) => {
-  const made = Object.assign(document.createElement(tag), given);
-  made.append(...children);
-  return made;
-};
-const short = (value, digits = 6) => {
-  if (value === null || value === undefined) return "–";
-  const size = Math.abs(value);
-  return (size !== 0 && (size < 1e-4 || size >= 1e6) ? value.toExponential(2) : value.toPrecision(digits)).replace("-", "−");
-};
 const FAMILIES = ["II", "A", "I", "B", "M:4", "2B"];
 // Below the loss at the point, from far to near, and above it, from near to far; as in the pictures of earnshaw draw.
 const BANDS = {
@@ -45,7 +36,7 @@ function scale(found, dark) {
   const stops = (colours, from, to) => colours.map((colour, i) => [(from + ((to - from) * i) / (colours.length - 1) - least) / (1 - least), colour]);
   const colours = below ? [...stops(low, -1, -1e-3), ...stops(high, 0, 1)] : stops(high, 0, 1);
   const ticks = below ? [-1, -0.7, 0, 0.5, 1] : [0, 0.35, 0.7, 1];
-  const bar = { thickness: 12, tickvals: ticks, ticktext: ticks.map((at) => short(loss(at), 4)), title: { text: "loss F", side: "right" } };
+  const bar = { thickness: 12, tickvals: ticks, ticktext: ticks.map((at) => precise(loss(at), 4)), title: { text: "loss F", side: "right" } };
   return { least, colours, bar, z: found.values.map((row) => row.map(place)) };
 }
 
@@ -190,7 +181,7 @@ function mount(root, context) {
   function axes() {
     let place = 0;
     const options = found.levels.map(([value, count]) => {
-      const option = [place, `${short(value, 4)}${count > 1 ? ` (×${count})` : ""}`];
+      const option = [place, `${precise(value, 4)}${count > 1 ? ` (×${count})` : ""}`];
       place += count;
       return option;
     });
@@ -209,9 +200,9 @@ function mount(root, context) {
     const kind = found.gradient > 1e-6 ? "not a critical point" : down ? `a saddle, ${down} ways down` : smallest > 1e-9 ? "a strict minimum" : "flat to second order";
     words.textContent = `${found.words[0].toUpperCase()}${found.words.slice(1)}${found.label ? `; its symmetry: ${found.label}` : ""}.`;
     const rows = [
-      ["loss F", "loss", short(found.loss, 8)],
-      ["gradient", "gradient", short(found.gradient)],
-      ["smallest eigenvalue", "smallest", short(smallest)],
+      ["loss F", "loss", precise(found.loss, 8)],
+      ["gradient", "gradient", precise(found.gradient, 3)],
+      ["smallest eigenvalue", "smallest", precise(smallest)],
       ["so it looks like", "kind", kind],
       ["weights", "count", `${found.weights.length} × ${found.weights[0].length}`],
     ];
@@ -222,7 +213,7 @@ function mount(root, context) {
         return make("div", {}, make("dt", { textContent: name }), cell);
       }),
     );
-    mapNote.textContent = `Blue is below F = ${short(found.loss, 4)}, orange above it. The line is gradient descent in all dimensions, as its shadow; the ring is where it begins.`;
+    mapNote.textContent = `Blue is below F = ${precise(found.loss, 4)}, orange above it. The line is gradient descent in all dimensions, as its shadow; the ring is where it begins.`;
   }
 
   function pictures() {
@@ -237,7 +228,7 @@ function mount(root, context) {
     const lowest = Math.min(...found.values.flat());
     const near = steps.filter((step) => inside(step) && step[2] <= 1.05 * highest);
     const hover = "F = %{customdata:.6g}<extra></extra>";
-    const told = steps.map((step) => `step ${step[3]}, F = ${short(step[2])}`);
+    const told = steps.map((step) => `step ${step[3]}, F = ${precise(step[2])}`);
     const dot = (x, y, symbol, color, size, name) => ({ x: [x], y: [y], mode: "markers", hoverinfo: "name", name, showlegend: false, marker: { symbol, color, size, line: { color: ink, width: 1.5 } } });
     const name = `landscape-${state.point === "family" ? `${state.family.replace(/[:,]/g, "")}-k${state.k}` : state.point}`;
     const target = found.target ? [dot(...found.target, "star", c[6], 15, "the other point")] : [];
@@ -254,7 +245,7 @@ function mount(root, context) {
         ],
         {
           name: `${name}-plane`,
-          said: `Contours of the loss on a plane through ${found.words}: ${across}, curvature ${short(found.curvatures[0], 4)}, and ${upwards}, curvature ${short(found.curvatures[1], 4)}. Gradient descent ends at a loss of ${short(found.path.losses.at(-1))}.`,
+          said: `Contours of the loss on a plane through ${found.words}: ${across}, curvature ${precise(found.curvatures[0], 4)}, and ${upwards}, curvature ${precise(found.curvatures[1], 4)}. Gradient descent ends at a loss of ${precise(found.path.losses.at(-1))}.`,
           height: size(map),
           xaxis: { title: { text: across }, range: [found.across[0], right], zeroline: false },
           yaxis: { title: { text: upwards }, range: [found.along[0], top], zeroline: false },
@@ -270,7 +261,7 @@ function mount(root, context) {
         ],
         {
           name: `${name}-surface`,
-          said: `The same plane as a surface, from F = ${short(lowest, 4)} to ${short(highest, 4)}.`,
+          said: `The same plane as a surface, from F = ${precise(lowest, 4)} to ${precise(highest, 4)}.`,
           height: size(hill),
           margin: { l: 0, r: 0, t: 0, b: 0 },
           scene: { xaxis: { title: { text: "" } }, yaxis: { title: { text: "" } }, zaxis: { title: { text: "F" } }, camera: { eye: { x: 1.45, y: -1.35, z: 0.95 } }, aspectmode: "manual", aspectratio: { x: 1, y: 1, z: 0.7 } },

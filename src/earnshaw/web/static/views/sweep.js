@@ -3,7 +3,8 @@ import { families } from "/static/views/sweep/families.js";
 import { bars } from "/static/views/sweep/histogram.js";
 import { checking } from "/static/views/sweep/checking.js";
 import { point } from "/static/views/sweep/point.js";
-import { dl, make } from "/static/views/sweep/parts.js";
+import { make } from "/static/lib/words.js";
+import { dl } from "/static/views/sweep/parts.js";
 
 const defaults = {
   network: "two-layer", k: 8, n: 8, d: 0, activation: "relu", output_weights: "fixed", p: 6, ratio: 0.5,

@@ -1,5 +1,6 @@
 // A certificate from a file, and what the trusted checker says of it.
-import { button, make } from "/static/views/sweep/parts.js";
+import { make } from "/static/lib/words.js";
+import { button } from "/static/views/sweep/parts.js";
 
 export function checking(context, place) {
   const label = make("label", { textContent: "A certificate, as a .json file: " }), file = make("input", { type: "file", accept: ".json,application/json" });

@@ -1,5 +1,6 @@
 // The families of a sweep's ends, as a table of which one row can be chosen.
-import { button, digits, make } from "/static/views/sweep/parts.js";
+import { make } from "/static/lib/words.js";
+import { button, digits } from "/static/views/sweep/parts.js";
 
 const HEAD = ["", "name", "runs", "share (95%)", "loss", "smallest eigenvalue"];
 

@@ -1,5 +1,5 @@
 // Small parts of the view Sweep.
-export const make = (tag, given) => Object.assign(document.createElement(tag), given);
+import { make } from "/static/lib/words.js";
 
 // Terms and numbers: [[term, value, name for tests]].
 export function dl(place, rows) {

@@ -1,7 +1,8 @@
 // One family: its weights in the order that shows their pattern, the spectrum there, and its proof.
 import * as pictured from "/static/lib/pictures.js";
 import { theorem } from "/static/views/sweep/checking.js";
-import { button, digits, dl, make } from "/static/views/sweep/parts.js";
+import { make } from "/static/lib/words.js";
+import { button, digits, dl } from "/static/views/sweep/parts.js";
 
 export function point(context, place, problem, found) {
   const title = make("h2"), numbers = make("dl", { className: "numbers" }), pictures = make("div", { className: "panels" });
