@@ -112,6 +112,30 @@ def test_what_a_callback_swallows_is_raised_again():
     assert (end.returncode, end.stdout, end.stderr) == (0, "swallowed\nraised again 130\n", "")
 
 
+LEFT = """
+import atexit, sys, threading, time
+from earnshaw.cli import stopping
+stopping.listen()
+atexit.register(print, "cleaned up")
+
+class Finalized:
+    def __del__(self):
+        print("finalized")
+
+one = Finalized()
+if {left}:
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+stopping.ends(7)
+sys.exit(7)
+"""
+
+
+@pytest.mark.parametrize(("left", "said"), [(True, "cleaned up\n"), (False, "cleaned up\nfinalized\n")])
+def test_a_thread_that_nobody_waits_for_is_not_broken_off_in_compiled_code(left, said):
+    end = subprocess.run([sys.executable, "-c", LEFT.format(left=left)], capture_output=True, text=True, timeout=60)
+    assert (end.returncode, end.stdout, end.stderr) == (7, said, "")
+
+
 @pytest.mark.parametrize(
     ("given", "seconds"), [("90s", 90), ("10m", 600), ("1h30m", 5400), ("2d", 172800), ("1d1h1m1s", 90061)]
 )

@@ -11,14 +11,18 @@ def main() -> None:
     """Run the command ``earnshaw``; whatever stops it, and wherever its output goes, it ends without a traceback."""
     # One BLAS thread, before NumPy loads: results must not depend on the number of cores, and workers are threads already.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from earnshaw.cli.stopping import deaf, exit_code, listen
+    from earnshaw.cli.stopping import deaf, ends, exit_code, listen
 
     sys.stdout, sys.stderr = (stream or open(os.devnull, "w") for stream in (sys.stdout, sys.stderr))  # noqa: SIM115
     listen()
     try:
-        _run()
-    except KeyboardInterrupt:  # while it was loading, or on its way out
-        sys.exit(exit_code())
+        try:
+            _run()
+        except KeyboardInterrupt:  # while it was loading, or on its way out
+            sys.exit(exit_code())
+    except SystemExit as ended:
+        ends(ended.code)
+        raise
     finally:
         deaf()
 

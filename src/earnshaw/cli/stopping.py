@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import re
@@ -22,6 +23,8 @@ SOON = 0.1  # seconds until what a callback has swallowed is raised again
 APART = 1.0  # seconds between a first and a second signal; some programs send one twice
 WAITING = "stopping where nothing is lost; Ctrl-C again ends it at once\n"
 _heard: list[signal.Signals] = []
+_code: list[int] = []  # what the command ends with, once that is known
+EARS = "earnshaw-signals"
 UNITS = {"d": 86400, "h": 3600, "m": 60, "s": 1}
 
 
@@ -77,11 +80,17 @@ def listen() -> None:
     for number in CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _first)
+    atexit.register(_leave)  # before anything else does: what is registered first is called last
     sys.unraisablehook = partial(_unraisable, sys.unraisablehook)
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
     signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
-    threading.Thread(target=_second, args=(ours,), daemon=True).start()
+    threading.Thread(target=_second, name=EARS, args=(ours,), daemon=True).start()
+
+
+def ends(code: object) -> None:
+    """Remember what the command ends with, see :func:`_leave`."""
+    _code[:] = [code] if isinstance(code, int) else []
 
 
 def deaf() -> None:
@@ -89,6 +98,18 @@ def deaf() -> None:
     for number in CODES:
         if signal.getsignal(number) is _first:
             signal.signal(number, signal.SIG_DFL)
+
+
+def _leave() -> None:
+    """End the process here if a thread goes on that nobody waits for, such as one in which the explorer computes.
+
+    Python would end that thread where it asks for the interpreter next, and from within compiled C++ that is an abort.
+    """
+    if _code and any(thread.daemon and thread.name != EARS for thread in threading.enumerate()):
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(_code[0])
 
 
 def _first(number: int, _: FrameType | None) -> None:
