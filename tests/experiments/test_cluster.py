@@ -13,7 +13,7 @@ import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, build_atlas, prove_sweep, run, run_plan
-from earnshaw.experiments.cluster import Cluster, Tasks, _ready, _work, check_where, versions
+from earnshaw.experiments.cluster import Cluster, _ready, check_where, tasks, versions
 from earnshaw.problems import TwoLayer
 
 psutil = pytest.importorskip("psutil")
@@ -50,12 +50,12 @@ def test_a_killed_worker_loses_and_changes_nothing(tmp_path, workers, runs):
 
 def test_a_task_is_plain_data_with_the_hash_of_its_content():
     plan = Plan.of([TwoLayer(np.eye(2)), TwoLayer(np.eye(3))], runs=300, seed=4)
-    first, second = (Tasks(plan).of(piece) for piece in plan.pieces("k3-n3"))
-    again = Tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=4)).of(plan.pieces("k3-n3")[0])
-    other = Tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=5)).of(plan.pieces("k3-n3")[0])
+    first, second = tasks(plan, plan.pieces("k3-n3")).values()
+    (again,) = tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=4), plan.pieces("k3-n3")[:1]).values()
+    (other,) = tasks(Plan.of([TwoLayer(np.eye(3))], runs=300, seed=5), plan.pieces("k3-n3")[:1]).values()
     assert first.key == again.key
     assert len({first.key, second.key, other.key}) == 3
-    alone = _work(first.kind, first.common, first.parts)
+    alone = first.sent.work
     assert list(alone.parts) == ["k3-n3"]
     assert alone.parts["k3-n3"] == plan.parts["k3-n3"]
     assert alone.common == plan.common
@@ -159,5 +159,5 @@ def test_a_function_of_ones_own_goes_by_its_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("import jax.numpy as jnp\n\ndef bent(x):\n    return jnp.tanh(x)\n")
     plan = Plan.of(TwoLayer(np.eye(2), activation="mine.py:bent"), runs=3)
-    task = Tasks(plan).of(plan.pieces(plan.settings[0].name)[0])
-    assert _work(task.kind, task.common, task.parts).parts == plan.parts
+    (task,) = tasks(plan, plan.pieces(plan.settings[0].name)[:1]).values()
+    assert task.sent.work.parts == plan.parts

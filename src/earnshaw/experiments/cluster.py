@@ -8,25 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import logging
 import re
 import signal
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from earnshaw.errors import InputError, need
-from earnshaw.experiments.work import KINDS, Context, Piece, Span, Timed, Work, timed
-from earnshaw.numerics import remember_programs
+from earnshaw.experiments.sending import Sent, sent
+from earnshaw.experiments.work import Context, Piece, Timed, Work
 from earnshaw.proof.processes import Elsewhere
-from earnshaw.store import canonical_json, digest
+from earnshaw.store import digest
 from earnshaw.threads import one_blas_thread
 
 PATIENCE = 10.0  # seconds until an address that does not answer is given up
@@ -49,36 +47,23 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work as plain data, with which versions it is to be computed, and whether compiled programs are kept."""
+    """A piece of work as plain data, and with which versions it is to be computed."""
 
-    kind: str
-    common: str
-    parts: str
+    sent: Sent
     piece: Piece
     versions: tuple[tuple[str, str], ...]
-    remember: bool
 
     @property
     def key(self) -> str:
         """The name of the task on the cluster: the hash of what it computes and with what."""
         piece = [self.piece.setting, self.piece.low, self.piece.high]
-        return f"earnshaw-{digest([self.kind, self.common, self.parts, piece, self.versions])[:24]}"
+        return f"earnshaw-{digest([self.sent.kind, self.sent.common, self.sent.part, piece, self.versions])[:24]}"
 
     def __call__(self) -> Timed:
         """Compute the piece; in a worker process."""
         cancelled = _ready(self.versions)
-        if self.remember:
-            remember_programs()
         with one_blas_thread():
-            done = timed(_work(self.kind, self.common, self.parts), self.piece, Context(cancelled))
-        shift = time.time() - time.perf_counter()  # this process's clock means nothing elsewhere
-        moved: list[Span] = [(begin + shift, end + shift) for begin, end in (done.span, *done.compiling)]
-        return replace(done, span=moved[0], compiling=moved[1:])
-
-
-@lru_cache(maxsize=16)
-def _work(kind: str, common: str, parts: str) -> Work:
-    return KINDS[kind].from_json(json.loads(common), json.loads(parts), functions=True)
+            return self.sent.compute(self.piece, Context(cancelled))
 
 
 def _ready(wanted: tuple[tuple[str, str], ...]) -> Callable[[], bool]:
@@ -209,19 +194,10 @@ def check_where(where: str) -> int:
     return 0
 
 
-class Tasks:
-    """The pieces of one work as tasks: its JSON is written once."""
-
-    def __init__(self, work: Work) -> None:
-        import jax
-
-        self.kind, self.common = work.kind, canonical_json(work.common)
-        self.parts = {name: canonical_json({name: part}) for name, part in work.parts.items()}
-        self.remember = jax.config.jax_compilation_cache_dir is not None  # type: ignore[attr-defined]
-
-    def of(self, piece: Piece) -> Task:
-        """Return the task of a piece."""
-        return Task(self.kind, self.common, self.parts[piece.setting], piece, versions(), self.remember)
+def tasks(work: Work, pieces: Sequence[Piece]) -> dict[Piece, Task]:
+    """Return pieces of some work as tasks."""
+    settings = sent(work, sorted({piece.setting for piece in pieces}))
+    return {piece: Task(settings[piece.setting], piece, versions()) for piece in pieces}
 
 
 @contextlib.contextmanager

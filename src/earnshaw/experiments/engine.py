@@ -9,23 +9,27 @@ import itertools
 import logging
 import math
 import signal
-import sys
 import threading
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
 from types import FrameType
 from typing import Any, TypedDict
 
+import jax
+
 from earnshaw.errors import DamageWarning, InputError
-from earnshaw.experiments.cluster import Cluster, Tasks, check_where
+from earnshaw.experiments.cluster import Cluster, check_where, tasks
+from earnshaw.experiments.crew import THREADS, Crew
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.progress import asked
+from earnshaw.experiments.sending import Sent, sent
 from earnshaw.experiments.times import Times
 from earnshaw.experiments.work import (
     RECORD,
@@ -41,14 +45,15 @@ from earnshaw.experiments.work import (
     Work,
     quiet,
     timed,
+    unheard,
 )
 from earnshaw.numerics import compilations
 from earnshaw.store import Arrays, RunFolder, read_manifest, write_bytes
-from earnshaw.threads import cores, one_blas_thread
+from earnshaw.threads import brisk, cores, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
 LOOK = 1.0  # seconds between two looks whether to stop
-TURN = 2e-4  # seconds that a thread may keep Python while another waits
+PIECES = 16  # for each worker: with fewer, processes would take longer to begin than they gain
 
 
 class How(TypedDict, total=False):
@@ -81,13 +86,14 @@ def run(
     time_limit: float | None = None,
     mixed: bool = False,
     cancelled: Callable[[], bool] = lambda: False,
-    ended: Ended = lambda values, outcomes: None,
+    ended: Ended = unheard,
 ) -> dict[str, Done]:
     """Do the work, or what is left of it in the folder ``out``, and return every setting's results by name.
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes. Settings and
     runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
-    for each core unless told otherwise; XLA and BLAS let go of Python meanwhile.
+    for each core unless told otherwise; XLA and BLAS let go of Python meanwhile. More than four, with much to do in the
+    paper's own case, are four to a process (:mod:`earnshaw.experiments.crew`).
 
     ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings
@@ -131,7 +137,7 @@ class _Run:
         cluster: str | None = None,
         time_limit: float | None = None,
         cancelled: Callable[[], bool] = lambda: False,
-        ended: Ended = lambda values, outcomes: None,
+        ended: Ended = unheard,
     ) -> None:
         self.work, self.folder, self.workers, self.progress = work, folder, workers, progress
         self.part, self.cluster, self.time_limit = part, cluster, time_limit
@@ -149,6 +155,7 @@ class _Run:
         self.decided = Counter[str]()  # the sums of these
         self.total = self.left = 0.0
         self.lock = threading.Lock()
+        self.crew: Crew | None = None  # processes on this computer
 
     def run(self) -> dict[str, Done]:
         """Compute what is missing and finish every setting."""
@@ -176,10 +183,21 @@ class _Run:
         files = {name: self.folder.path / name if self.folder else self.results[name].files for name in whole}
         return {name: Done(name, self.results[name].record, files[name], **self.times.of(name)) for name in whole}
 
+    def _begun(self, pieces: Sequence[Piece]) -> Crew | None:
+        """Return processes on this computer, if there are cores and work enough for them."""
+        many = self.workers > THREADS and len(pieces) >= PIECES * self.workers
+        return Crew(self.workers) if many and self.cluster is None and self.work.portable else None
+
+    @cached_property
+    def sent(self) -> dict[str, Sent]:
+        """The settings, as other processes get them."""
+        return sent(self.work, list(self.runs))
+
     def _executor(self) -> Executor:
-        """Return who computes: threads here, or workers elsewhere."""
+        """Return who computes pieces: threads or processes here, or workers elsewhere."""
         if self.cluster is None:
-            return ThreadPoolExecutor(self.workers)
+            crew = self.crew if jax.default_backend() == "cpu" else None  # one process alone has the GPU
+            return crew or ThreadPoolExecutor(self.workers)
         there = Cluster(self.cluster)
         if not there.workers:
             self.progress(1 - self.left / self.total, "waiting for workers")
@@ -188,8 +206,16 @@ class _Run:
     def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
         """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
         if self.cluster is not None:
-            task = Tasks(self.work).of
-            return {executor.submit(task(piece)): piece for piece in pieces}
+            return {executor.submit(task): piece for piece, task in tasks(self.work, pieces).items()}
+        if isinstance(executor, Crew):
+            return {
+                executor.submit(
+                    partial(self.sent[piece.setting].compute, piece),
+                    self._context(piece),
+                    partial(self._received, piece),
+                ): piece
+                for piece in pieces
+            }
         futures: dict[Future[Timed], Piece] = {}
         for group in self.work.together(pieces):
             if len(group) == 1:
@@ -209,19 +235,14 @@ class _Run:
             for name in whole:
                 self._close(name, self._finished(name, self._fetch_all(name)))
             return
-        finishers = ThreadPoolExecutor(self.workers)
-        with (
-            one_blas_thread(),
-            _brisk(),
-            _heard(self.stop),
-            _limited(self.stop, self.time_limit),
-            finishers,
-            self._executor() as executor,
-        ):
+        with ExitStack() as stack:
+            for around in (one_blas_thread(), brisk(), _heard(self.stop), _limited(self.stop, self.time_limit)):
+                stack.enter_context(around)
+            self.crew = self._begun(pieces)
+            finishers = stack.enter_context(self.crew or ThreadPoolExecutor(self.workers))
+            executor = stack.enter_context(self._executor())
             try:
-                closing: dict[Future[Any], str] = {
-                    finishers.submit(self._finished, name, self._fetch_all(name)): name for name in whole
-                }
+                closing: dict[Future[Any], str] = {self._finish(finishers, name): name for name in whole}
                 futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
                 while futures or closing:
                     ready, _ = wait([*futures, *closing], timeout=LOOK, return_when=FIRST_COMPLETED)
@@ -233,7 +254,7 @@ class _Run:
                         piece = futures.pop(future)
                         self._take(piece, future.result())
                         if not self.waiting[name := piece.setting]:
-                            closing[finishers.submit(self._finished, name, self._fetch_all(name))] = name
+                            closing[self._finish(finishers, name)] = name
                     if self.cancelled():
                         self.stop.set()
                     if self.stop.is_set():
@@ -247,6 +268,14 @@ class _Run:
                     self._log("was stopped at")
                     raise Interrupted(self._standing()) from error
                 raise
+
+    def _finish(self, finishers: Executor, name: str) -> Future[Finished]:
+        """Have a setting finished whose pieces are all there, before anything that waits."""
+        pieces = self._fetch_all(name)
+        if self.crew is None:
+            return finishers.submit(self._finished, name, pieces)
+        call = partial(self.sent[name].finish, name, pieces)
+        return self.crew.submit(call, received=partial(self._write, name), first=True)
 
     def _store(self, piece: Piece, arrays: Arrays) -> None:
         """Keep a piece that is computed: by its worker, or here where that is elsewhere or has better things to do."""
@@ -310,7 +339,18 @@ class _Run:
             if piece not in self.stored and self.folder.get(name, piece.low, piece.high) is not None:
                 self.stored[piece] = None
 
+    def _received(self, piece: Piece, timed: Timed) -> None:
+        """Keep a piece that another process has computed, in the thread that reads it."""
+        self._store(piece, timed.arrays)
+
     def _compute(self, piece: Piece) -> Timed:
+        result = timed(self.work, piece, self._context(piece))
+        self._store(piece, result.arrays)
+        return result
+
+    def _context(self, piece: Piece) -> Context:
+        """Return what the computation of a piece may ask for, and tell."""
+
         def inside(share: float, what: str) -> None:
             self.inside[piece] = share
             self._report(what)
@@ -333,9 +373,7 @@ class _Run:
                 self.folder.put(*place, found, part)
             return found
 
-        result = timed(self.work, piece, Context(self.stop.is_set, inside, keep, counted, self.ended))
-        self._store(piece, result.arrays)
-        return result
+        return Context(self.stop.is_set, inside, keep, counted, self.ended)
 
     def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
         """Compute several pieces together, and keep the promise of each as soon as it is done."""
@@ -381,11 +419,15 @@ class _Run:
     def _finished(self, name: str, pieces: list[Arrays]) -> Finished:
         """Join a setting's pieces into its results, and write all but the record."""
         finished = self.work.finish(name, pieces)
+        self._write(name, finished)
+        return finished
+
+    def _write(self, name: str, finished: Finished) -> None:
+        """Write a setting's results, all but the record."""
         if self.folder is not None:
             for part, arrays in finished.files.items():
                 self.folder.put(name, 0, self.runs[name], arrays, part)
             self._put_beside(finished.files)
-        return finished
 
     def _close(self, name: str, finished: Finished) -> None:
         """Write the record of a setting whose results are there, then drop its pieces."""
@@ -407,17 +449,6 @@ class _Run:
             path = self.folder.path / file
             if not path.is_file() or path.read_bytes() != content:
                 write_bytes(path, content)
-
-
-@contextmanager
-def _brisk() -> Iterator[None]:
-    """Let threads take turns more often: one that only asks XLA for the next number must not wait 5 ms for Python each time."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 @contextmanager

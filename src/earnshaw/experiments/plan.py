@@ -215,6 +215,12 @@ class Plan(Work):
         settings = [dataclasses.replace(one, kernel=own.get(one.name, one.kernel)) for one in there.settings]
         return dataclasses.replace(there, settings=tuple(settings))
 
+    @property
+    def portable(self) -> bool:
+        """Whether it is the paper's own case, of which XLA compiles little, from starts of this library."""
+        ours = type(self.start).__module__.partition(".")[0] == "earnshaw"
+        return ours and all(setting.kernel in ("native", "pool") for setting in self.settings)
+
     def tool(self, name: str) -> str:
         """Return the kernel of a setting."""
         return self.by_name[name].kernel

@@ -21,9 +21,11 @@ class Times:
         self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
         self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers
+        self._known: dict[str, dict[str, float]] = {}
 
     def add(self, name: str, timed: Timed, tool: str = "") -> None:
         """Add a piece's times to its setting's, and with what it was computed."""
+        self._known.pop(name, None)
         if tool:
             self.tools.setdefault(name, set()).add(tool)
         cuts = [timed.span[0], *itertools.chain.from_iterable(sorted(timed.compiling)), timed.span[1]]
@@ -33,8 +35,11 @@ class Times:
 
     def of(self, name: str) -> dict[str, float]:
         """Return the seconds of a setting without compilation, and those for it."""
-        old = self.before.get(name) or {}
-        return {key: float(old.get(key, 0.0)) + covered(some.get(name, [])) for key, some in self.spans.items()}
+        if name not in self._known:
+            old = self.before.get(name) or {}
+            spans = {key: covered(some.get(name, [])) for key, some in self.spans.items()}
+            self._known[name] = {key: float(old.get(key, 0.0)) + seconds for key, seconds in spans.items()}
+        return self._known[name]
 
     def write(self, folder: RunFolder) -> None:
         """Write the record: with which versions, on what, and how long."""

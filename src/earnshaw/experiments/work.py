@@ -40,6 +40,10 @@ def quiet(share: float, what: str) -> None:
     """Report progress to nobody."""
 
 
+def unheard(values: np.ndarray, outcomes: np.ndarray) -> None:
+    """Tell nobody how runs ended."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """Some lanes of one setting, to be computed together; ``weight`` says how much of the work that is."""
@@ -61,7 +65,7 @@ class Context:
     #: who hears how many of its runs have ended so far, and how
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None
     #: who hears at which losses those that ended since the last time did so, and the codes of their outcomes
-    ended: Ended = lambda values, outcomes: None
+    ended: Ended = unheard
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,7 @@ class Work:
         """What determines the results of all settings, as JSON."""
         return {name: value for name, value in fields_of(self).items() if name != "settings"}
 
-    @property
+    @cached_property
     def by_name(self) -> dict[str, Any]:
         """The settings by their names."""
         return {setting.name: setting for setting in self.settings}
@@ -166,6 +170,11 @@ class Work:
     def resumed(self, common: Mapping[str, Any], parts: Mapping[str, Any], mixed: bool) -> Self:
         """Return the work as the folder that holds a part of it has it; ``mixed``: what is left may be computed by other means."""
         return self.from_json(common, parts, functions=True)
+
+    @property
+    def portable(self) -> bool:
+        """Whether processes of this computer, who know this library alone, can rebuild it, and threads would wait for each other."""
+        return False
 
     def tool(self, name: str) -> str:
         """Return with what a setting is computed, where there is a choice."""
