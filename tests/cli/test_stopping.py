@@ -14,7 +14,8 @@ import pytest
 
 import earnshaw
 from earnshaw.cli import console, stopping
-from earnshaw.experiments.engine import Interrupted, _heard
+from earnshaw.experiments.engine import Interrupted
+from earnshaw.experiments.stopping import heard
 from earnshaw.experiments.work import Standing
 
 CERTIFICATE = str(next((Path(earnshaw.__file__).parent / "data").glob("*.json")))
@@ -236,7 +237,7 @@ def test_the_engine_hears_a_signal_that_is_swallowed():
     stop = threading.Event()
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with _heard(stop):
+        with heard(stop):
             with pytest.raises(KeyboardInterrupt):
                 signal.raise_signal(signal.SIGINT)
             assert stop.is_set()

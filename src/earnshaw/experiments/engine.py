@@ -8,18 +8,17 @@ from __future__ import annotations
 import itertools
 import logging
 import math
-import signal
 import threading
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
-from types import FrameType
+from queue import Empty, SimpleQueue
 from typing import Any, TypedDict
 
 import jax
@@ -30,6 +29,7 @@ from earnshaw.experiments.crew import THREADS, Crew
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.progress import asked
 from earnshaw.experiments.sending import Sent, sent
+from earnshaw.experiments.stopping import heard, limited
 from earnshaw.experiments.times import Times
 from earnshaw.experiments.work import (
     RECORD,
@@ -114,14 +114,14 @@ def run(
     if cluster is not None:
         workers = check_where(cluster) or workers
     if out is None:
-        with asked(progress, work.kind) as heard:
-            return _Run(work, None, workers, heard, None, cluster, time_limit, cancelled, ended).run()
+        with asked(progress, work.kind) as listener:
+            return _Run(work, None, workers, listener, None, cluster, time_limit, cancelled, ended).run()
     if not mixed and (Path(out) / "manifest.json").exists():
         work.resumable(read_manifest(Path(out), before=True)["settings"])
-    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as heard:
+    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as listener:
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = work.resumed(folder.common, folder.settings, mixed)
-        return _Run(work, folder, workers, heard, chosen, cluster, time_limit, cancelled, ended).run()
+        return _Run(work, folder, workers, listener, chosen, cluster, time_limit, cancelled, ended).run()
 
 
 class _Run:
@@ -236,35 +236,39 @@ class _Run:
                 self._close(name, self._finished(name, self._fetch_all(name)))
             return
         with ExitStack() as stack:
-            for around in (one_blas_thread(), brisk(), _heard(self.stop), _limited(self.stop, self.time_limit)):
+            for around in (one_blas_thread(), brisk(), heard(self.stop), limited(self.stop, self.time_limit)):
                 stack.enter_context(around)
             self.crew = self._begun(pieces)
             finishers = stack.enter_context(self.crew or ThreadPoolExecutor(self.workers))
             executor = stack.enter_context(self._executor())
             try:
-                closing: dict[Future[Any], str] = {self._finish(finishers, name): name for name in whole}
-                futures: dict[Future[Any], Piece] = self._submit(executor, pieces)
-                while futures or closing:
-                    ready, _ = wait([*futures, *closing], timeout=LOOK, return_when=FIRST_COMPLETED)
+                going: dict[Future[Any], Piece | str] = {self._finish(finishers, name): name for name in whole}
+                going |= self._submit(executor, pieces)
+                done = SimpleQueue[Future[Any]]()
+                for future in going:
+                    future.add_done_callback(done.put)
+                while going:
+                    ready = _drained(done, LOOK)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
-                        if future in closing:
-                            self._close(name := closing.pop(future), future.result())
-                            self._report(Milestone(self.work.told(name, self.results[name].record)))
+                        what = going.pop(future)
+                        if isinstance(what, str):
+                            self._close(what, future.result())
+                            self._report(Milestone(self.work.told(what, self.results[what].record)))
                             continue
-                        piece = futures.pop(future)
-                        self._take(piece, future.result())
-                        if not self.waiting[name := piece.setting]:
-                            closing[self._finish(finishers, name)] = name
+                        self._take(what, future.result())
+                        if not self.waiting[what.setting]:
+                            going[last := self._finish(finishers, what.setting)] = what.setting
+                            last.add_done_callback(done.put)
                     if self.cancelled():
                         self.stop.set()
                     if self.stop.is_set():
                         raise KeyboardInterrupt  # which somebody swallowed
             except BaseException as error:
-                heard = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
+                told = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
                 executor.shutdown(wait=True, cancel_futures=True)
                 finishers.shutdown(wait=True, cancel_futures=True)
-                if heard:
+                if told:
                     self._log("was stopped at")
                     raise Interrupted(self._standing()) from error
                 raise
@@ -451,40 +455,14 @@ class _Run:
                 write_bytes(path, content)
 
 
-@contextmanager
-def _heard(stop: threading.Event) -> Iterator[None]:
-    """Set ``stop`` at a signal that has a handler in Python (Ctrl-C has one) before that handler raises.
-
-    What it raises is lost where it lands in a callback: JAX has one that is called at any collection of garbage.
-    """
-    every = [signal.SIGINT, signal.SIGTERM, *([signal.SIGALRM] if hasattr(signal, "SIGALRM") else [])]
-    numbers = every if threading.current_thread() is threading.main_thread() else ()
-    before = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
-
-    def hear(number: int, frame: FrameType | None) -> None:
-        stop.set()
-        before[signal.Signals(number)](number, frame)
-
-    for number in before:
-        signal.signal(number, hear)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _limited(stop: threading.Event, seconds: float | None) -> Iterator[None]:
-    """Set ``stop`` after some seconds."""
-    timer = threading.Timer(seconds or 0.0, stop.set)
-    timer.daemon = True
-    if seconds is not None:
-        timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+def _drained(queue: SimpleQueue[Future[Any]], seconds: float) -> list[Future[Any]]:
+    """Return what is in a queue, and wait so long at most for the first of it."""
+    found = []
+    with suppress(Empty):
+        found.append(queue.get(timeout=seconds))
+        while True:
+            found.append(queue.get_nowait())
+    return found
 
 
 def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:

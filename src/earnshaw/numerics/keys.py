@@ -26,12 +26,12 @@ def lane_normals(seed: int, lanes: np.ndarray, count: int, stream: int | None = 
     """
     room, places = (1 << (max(size, 1) - 1).bit_length() for size in (count, len(lanes)))
     padded = np.concatenate([lanes, np.zeros(places - len(lanes), dtype=np.asarray(lanes).dtype)])
-    keys = lane_keys(seed, padded)
+    return np.asarray(_normals(np.int64(seed), padded.astype(np.uint32), stream, room))[: len(lanes), :count]
+
+
+@functools.partial(compiled, static_argnums=3)
+def _normals(seed: int, lanes: np.ndarray, stream: int | None, count: int) -> jax.Array:
+    keys = lane_keys(seed, lanes)
     if stream is not None:
         keys = jax.vmap(jax.random.fold_in, in_axes=(0, None))(keys, stream)
-    return np.asarray(_normals(keys, room))[: len(lanes), :count]
-
-
-@functools.partial(compiled, static_argnums=1)
-def _normals(keys: jax.Array, count: int) -> jax.Array:
     return jax.vmap(lambda key: jax.random.normal(key, (count,)))(keys)
