@@ -272,7 +272,12 @@ class Pool:
             some = np.arange(begin, min(begin + NEWTON, lanes.size))
             around = _filled(some, _room(some.size), some[0])
             landscape = replace(self.landscape, charges=jnp.asarray(self.charges[owners[around]]))
-            found = polish(landscape, jnp.asarray(points[around]), jnp.asarray(self.probes[owners[around]]))
+            crews = [self.crews[owner] for owner in owners[around]]
+            lengths = [
+                crew.judge.lengths(crew.ledger, lane)
+                for crew, lane in zip(crews, self.lane[lanes[around]], strict=True)
+            ]
+            found = polish(landscape, points[around], self.probes[owners[around]], np.array(lengths))
             results.append(jax.tree.map(lambda leaf, count=some.size: np.asarray(leaf)[:count], found))
         if results:
             self.known = jax.tree.map(lambda *rows: np.concatenate(rows), *results)

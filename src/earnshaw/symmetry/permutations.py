@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,12 +140,17 @@ def _showing(symmetry: Symmetry, point: Array, tolerance: float) -> Alignment:
 def _keeps(symmetry: Symmetry, columns: Order) -> bool:
     """Say whether permuted columns only exchange anchors of equal class, and columns of equal class."""
 
-    def ordered(anchors: Array) -> Order:
-        rows = np.column_stack([symmetry.anchor_rows, clusters(anchors, TOLERANCES.equal_entries).astype(np.int64)])
+    def ordered(anchors: NDArray[Any]) -> NDArray[Any]:
+        rows = np.column_stack([symmetry.anchor_rows, anchors])
         return rows[np.lexsort(rows.T[::-1])]
 
-    same = np.array_equal(symmetry.columns[columns], symmetry.columns)
-    return same and np.array_equal(ordered(symmetry.anchors[:, columns]), ordered(symmetry.anchors))
+    if not np.array_equal(symmetry.columns[columns], symmetry.columns):
+        return False
+    both = symmetry.anchors[:, columns], symmetry.anchors
+    if np.array_equal(ordered(both[0]), ordered(both[1])):  # to the last bit, as coordinate vectors do
+        return True
+    moved, here = (ordered(clusters(anchors, TOLERANCES.equal_entries)) for anchors in both)
+    return np.array_equal(moved, here)
 
 
 def automorphisms(symmetry: Symmetry, point: Array, tolerance: float = TOLERANCES.family) -> Automorphisms:

@@ -41,7 +41,7 @@ def polished():
         SADDLE + 1e-3 * rng.normal(size=(6, 6)),
         np.eye(6)[[2, 0, 1, 5, 4, 3]] + 1e-2 * rng.normal(size=(6, 6)),
     ]
-    result = polish(SIX, np.array(lanes), PROBE)
+    result = polish(SIX, np.array(lanes), PROBE, np.full(4, 1e-9))  # of so short steps, many are before every lane
     return np.array(lanes), type(result)(*map(np.asarray, result))
 
 
@@ -77,10 +77,24 @@ def test_the_radius_satisfies_its_equation_and_is_zero_without_convexity(polishe
     assert result.radius[2] == 0
 
 
+def test_the_wait_is_that_of_gradient_descent_and_a_short_one_asks_no_more(polished):
+    starts, _ = polished
+    far = MINIMUM + 3e-3 * np.random.default_rng(1).normal(size=(6, 6))
+    lanes, length = np.stack([far, starts[1], starts[2], far]), 0.1
+    result = polish(SIX, lanes, PROBE, np.full(4, length))
+    assert np.isnan(np.asarray(result.smallest_at_start)[[0, 1, 3]]).all()
+    point, inside = far, 0
+    while np.linalg.norm(point - np.asarray(result.point[0])) > 0.95 * float(result.radius[0]):
+        point, inside = point - length * np.asarray(SIX.gradient(point)), inside + 1
+    assert inside > 20
+    assert inside <= float(result.wait[0]) < 3 * inside, "the slowest direction alone is reckoned with"
+    assert float(result.wait[1]) < 0, "it is in the ball"
+
+
 def test_polish_does_not_take_a_saddle_for_a_minimum_when_it_stands_on_it():
     point, norm, _ = settle(SIX, SADDLE)
     assert norm < 1e-13
-    result = polish(SIX, np.repeat(point[None], 4, axis=0), PROBE)
+    result = polish(SIX, np.repeat(point[None], 4, axis=0), PROBE, np.full(4, 0.1))
     smallest = float(np.linalg.eigvalsh(np.asarray(SIX.hessian(point)))[0])
     assert smallest < -1e-3
     assert not (np.asarray(result.convex) & ~(np.asarray(result.smallest) < -1e-3)).any()

@@ -244,11 +244,8 @@ class NewtonJudge(Judge):
         ahead is remembered: the next test is then a comparison of distances.
         """
         ledger, lanes, points, _ = look
-        result, stationary = self._polish(lanes, points), self._stationary(look)
-        step, smallest = ledger.scale[lanes] * (self.step or 0.0), result.smallest
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pace = np.where(step > 0, step, USUAL_STEP) * smallest
-            wait = np.log(result.distance / (TOLERANCES.ball * result.radius)) / pace
+        result, stationary = self._polish(ledger, lanes, points), self._stationary(look)
+        step, smallest, wait = ledger.scale[lanes] * (self.step or 0.0), result.smallest, result.wait
         minimum = result.convex & (smallest > TOLERANCES.strict) & (step * (result.largest + smallest) < 2)
         inside = minimum & (result.distance <= result.radius)
         kept = result.smallest_at_start > TOLERANCES.kept_curvature * smallest
@@ -273,14 +270,18 @@ class NewtonJudge(Judge):
         slots[len(lanes) :] = 0
         return lanes[slots], points[slots]
 
-    def _polish(self, lanes: np.ndarray, points: np.ndarray) -> Any:
+    def lengths(self, ledger: Ledger, lanes: np.ndarray) -> np.ndarray:
+        """Return the lengths of some lanes' steps, by which their ways to a minimum are predicted."""
+        return ledger.scale[lanes] * (self.step or USUAL_STEP)
+
+    def _polish(self, ledger: Ledger, lanes: np.ndarray, points: np.ndarray) -> Any:
         """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
         known = self.newton(lanes, points)
         if known is not None:
             return known
         owners, block = self._block(lanes, points)
         wide, probe = self._wide
-        found = polish(wide.take(owners), wide.room(block), probe)
+        found = polish(wide.take(owners), wide.room(block), probe, self.lengths(ledger, owners))
         result = jax.tree.map(lambda array: np.asarray(array)[: len(lanes)], found)
         return result._replace(point=result.point[:, *self._inner])
 
@@ -288,7 +289,7 @@ class NewtonJudge(Judge):
         """Decide, as GLOBAL, the lanes that go to and fro about a tip of value 0 within a hundredth of their length."""
         ledger, lanes, points, _ = look
         owners, block = self._block(lanes, points)
-        landscape, lengths = self.landscape.take(owners), ledger.scale[owners] * (self.step or USUAL_STEP)
+        landscape, lengths = self.landscape.take(owners), self.lengths(ledger, owners)
         ends, values = (np.asarray(found) for found in sharpen(landscape, block, lengths, self._zero))
         decided = np.array([self._is_global(ends[slot], values[slot], point) for slot, point in enumerate(points)])
         norms = np.asarray(self.report(landscape, jnp.asarray(ends)).gradient_norm)
@@ -349,7 +350,7 @@ class NewtonJudge(Judge):
         look.close(~low, Outcome.SPURIOUS)
         look.ledger.by_value[look.lanes] = True
         for slot, (lane, point) in enumerate(zip(look.lanes, look.points, strict=True)):
-            result = jax.tree.map(lambda array: array[0], self._polish(look.lanes[[slot]], point[None]))
+            result = jax.tree.map(lambda array: array[0], self._polish(look.ledger, look.lanes[[slot]], point[None]))
             near = result.distance <= TOLERANCES.near_minimum * np.linalg.norm(point)
             if near and result.convex and result.smallest > TOLERANCES.strict:
                 end = result.point, point, float(result.value), float(result.gradient_norm)

@@ -89,9 +89,10 @@ class Polished(NamedTuple):
 
     ``convex`` says that no negative curvature was met on the way and the gradient fell to rounding level;
     ``smallest`` and ``largest`` are Ritz values of the Hessian there, NaN where it is not ``convex``, ``smallest_at_start``
-    where the lane came from (for lanes at a minimum that are farther away than ``radius``; for others it may be NaN);
+    where the lane came from (for lanes that have more than ``long_wait`` before them; for others it may be NaN);
     ``radius`` is the largest R with R L(R) <= 0.9 smallest: the ball in which the stationary point is the only one and
-    strictly minimal; ``distance`` is how far Newton's method moved.
+    strictly minimal; ``distance`` is how far Newton's method moved; ``wait`` is how many steps of gradient descent should
+    lead into the ball, by the smallest eigenvalue.
     """
 
     point: jax.Array
@@ -103,15 +104,17 @@ class Polished(NamedTuple):
     smallest_at_start: jax.Array
     radius: jax.Array
     distance: jax.Array
+    wait: jax.Array
 
 
 @compiled
-def polish(landscape: Landscape, points: jax.Array, probe: jax.Array) -> Polished:
+def polish(landscape: Landscape, points: jax.Array, probe: jax.Array, lengths: jax.Array) -> Polished:
     """Follow Newton's method from each lane of points, ``(lanes, *shape)``, solving by conjugate gradients.
 
     Each step is solved to a thousandth of its gradient: one step more in the end, and half the products in all. A lane
     stops where negative curvature shows. Costs some hundred gradients a lane and never forms a Hessian. Lanczos' method
-    begins with the ``probe``, of the shape of a point or one for each lane: random, and 0 along padded parameters.
+    begins with the ``probe``, of the shape of a point or one for each lane: random, and 0 along padded parameters. The
+    ``lengths`` (lanes,) are those of the descent's steps.
     """
     start = points
     lanes = points.shape[0]
@@ -144,21 +147,23 @@ def polish(landscape: Landscape, points: jax.Array, probe: jax.Array) -> Polishe
     distance, convex = _norm(points - start), convex & (norm <= floor)
 
     def curvatures(found: tuple, place: jax.Array) -> tuple:
-        """Look at the curvature there, and in a second round at the start, if a lane is outside its ball: one program."""
-        smallest, largest, _, _ = found
+        """Look at the curvature there, and in a second round at the start, if a lane has far to go: one program."""
+        smallest, largest, *_ = found
         radius = _unique_radius(landscape, points, TOLERANCES.contraction * smallest)
+        wait = jnp.log(distance / (TOLERANCES.ball * radius)) / (lengths * smallest)
         first = jnp.isnan(smallest)
-        needed = convex & (first | ~((distance <= radius) | (smallest <= 0)))
+        needed = convex & (first | (smallest > 0) & ~(wait <= TOLERANCES.long_wait))  # also where no radius is known
         ends = jax.lax.cond(jnp.any(needed), lambda: _lanczos(landscape, place, probe), lambda: (unknown, unknown))
         return (
             *(jnp.where(first & convex, new, old) for new, old in zip(ends, (smallest, largest), strict=True)),
             radius,
+            wait,
             ends[0],
         ), None
 
     unknown = jnp.full(lanes, jnp.nan)
-    found, _ = jax.lax.scan(curvatures, (unknown,) * 4, jnp.stack([points, start]))
-    smallest, largest, radius, smallest_at_start = found
+    found, _ = jax.lax.scan(curvatures, (unknown,) * 5, jnp.stack([points, start]))
+    smallest, largest, radius, wait, smallest_at_start = found
     return Polished(
         point=points,
         value=landscape.value(points),
@@ -169,6 +174,7 @@ def polish(landscape: Landscape, points: jax.Array, probe: jax.Array) -> Polishe
         smallest_at_start=smallest_at_start,
         radius=radius,
         distance=distance,
+        wait=wait,
     )
 
 
