@@ -8,12 +8,17 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import math
 import os
 import shutil
 import statistics
 import sys
+import threading
 import time
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -38,10 +43,31 @@ FOLDER = Path("out/bench")
 CORES = cores()
 
 
-def time_sweep(problem: TwoLayer, runs: int, stop: Stop, kernel: str) -> tuple[float, int]:
-    begin = time.process_time()
-    result = sweep(problem, runs=runs, seed=0, stop=stop, kernel=kernel)
-    return (time.process_time() - begin) / CORES, int(result.steps.sum())
+class Clocked:
+    """The native library, with a clock that says how much CPU time its kernel took."""
+
+    def __init__(self) -> None:
+        self.library, self.seconds, self.lock = native._library(), 0.0, threading.Lock()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.library, name)
+
+    def earnshaw_run(self, *arguments: Any) -> int:
+        begin = time.thread_time()
+        count = self.library.earnshaw_run(*arguments)  # type: ignore[union-attr]
+        with self.lock:
+            self.seconds += time.thread_time() - begin
+        return count
+
+
+def time_sweep(problem: TwoLayer, runs: int, stop: Stop, kernel: str) -> tuple[float, int, float]:
+    """Return the CPU seconds of a sweep on each core, its steps, and by how much the kernel alone would be faster."""
+    clocked = Clocked()
+    with mock.patch.object(native, "_library", return_value=clocked) if kernel == "native" else nullcontext():
+        begin = time.process_time()
+        result = sweep(problem, runs=runs, seed=0, stop=stop, kernel=kernel)
+        seconds = time.process_time() - begin
+    return seconds / CORES, int(result.steps.sum()), seconds / clocked.seconds if clocked.seconds else math.nan
 
 
 def compare(k: int, baseline_runs: int, runs: int, kernel: str) -> dict[str, float | str]:
@@ -60,11 +86,14 @@ def compare(k: int, baseline_runs: int, runs: int, kernel: str) -> dict[str, flo
         begin = time.process_time()
         taken = sum(baseline.descend(start, problem.teacher, max_steps=BASELINE_STEPS)[1] for start in starts)
         slow = (time.process_time() - begin) / taken
-        paper, steps = time_sweep(problem, runs, Stop.PAPER, kernel)
-        early, _ = time_sweep(problem, runs, Stop.EARLY, kernel)
+        paper, steps, over = time_sweep(problem, runs, Stop.PAPER, kernel)
+        early, _, early_over = time_sweep(problem, runs, Stop.EARLY, kernel)
         pair = 1e9 * paper / steps / (2 * k * k)
-        rows.append((slow * steps / paper, paper / early, pair, 1e6 * slow, runs / paper, runs / early))
-    ratio, gain, pair, step, paper_rate, early_rate = (statistics.median(column) for column in zip(*rows, strict=True))
+        speeds = slow * steps / paper, paper / early, pair, 1e6 * slow, runs / paper, runs / early
+        rows.append((*speeds, over, early_over))
+    medians = (statistics.median(column) for column in zip(*rows, strict=True))
+    ratio, gain, pair, step, paper_rate, early_rate, over, early_over = medians
+    alone = {} if math.isnan(over) else {"over_kernel_paper_rule": over, "over_kernel_early_rule": early_over}
     return {
         "k": k,
         "kernel": kernel,
@@ -74,6 +103,7 @@ def compare(k: int, baseline_runs: int, runs: int, kernel: str) -> dict[str, flo
         "baseline_us_per_step": step,
         "runs_per_second_paper_rule": paper_rate,
         "runs_per_second_early_rule": early_rate,
+        **alone,
     }
 
 
@@ -98,10 +128,12 @@ def main() -> None:
     for (k, baseline_runs, runs), kernel in itertools.product(((6, 5, 1000), (10, 3, 1000), (20, 2, 500)), kernels):
         row = compare(k, baseline_runs, runs, kernel)
         rows.append(row)
+        over = [f"{row[name]:.2f}" for name in ("over_kernel_paper_rule", "over_kernel_early_rule") if name in row]
+        whole = f"; the whole sweep takes {' and '.join(over)} times its kernel" if over else ""
         out.print(
             f"k = n = {row['k']}, {kernel}: [bold]{row['ratio_same_rule']:.0f} times[/] the baseline's runs per second by the same rule "
             f"({row['runs_per_second_paper_rule']:.1f}), early rule {row['gain_of_early_rule']:.1f} times that "
-            f"({row['runs_per_second_early_rule']:.1f}); {row['ns_per_pair_and_step']:.1f} ns per pair and step",
+            f"({row['runs_per_second_early_rule']:.1f}); {row['ns_per_pair_and_step']:.1f} ns per pair and step{whole}",
             soft_wrap=True,
         )
     record: dict[str, object] = {"sizes": rows, "cores": CORES}

@@ -28,7 +28,7 @@ POLISH_MULTIPLE = 4
 USUAL_STEP = 0.1  # by which waits are predicted for algorithms without a fixed step
 
 
-def polish_lanes() -> int:
+def _together() -> int:
     """Return how many lanes Newton's method takes together: few come due at one check of a CPU's block, many of a GPU's."""
     return 2 if jax.default_backend() == "cpu" else 256
 
@@ -121,6 +121,7 @@ class NewtonJudge(Judge):
     stopping: Stopping
     units: Units = field(default_factory=Units)
     step: float | None = None  # of gradient descent; None for another algorithm
+    together: int = field(default_factory=_together)  # lanes that Newton's method takes
     #: the minima to which lanes are on their way, where a Newton test has found them
     ahead: dict[int, Polished] = field(default_factory=dict, compare=False, repr=False)
     #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
@@ -207,7 +208,7 @@ class NewtonJudge(Judge):
 
     def _in_blocks(self, test: Callable[[Look], np.ndarray], look: Look, some: np.ndarray) -> np.ndarray:
         """Make a test on some lanes, as many at a time as its program takes; return which it decided."""
-        decided, slots, together = np.zeros(look.lanes.size, dtype=bool), np.flatnonzero(some), polish_lanes()
+        decided, slots, together = np.zeros(look.lanes.size, dtype=bool), np.flatnonzero(some), self.together
         for begin in range(0, slots.size, together):
             few = slots[begin : begin + together]
             decided[few] = test(look.only(few))
@@ -266,7 +267,7 @@ class NewtonJudge(Judge):
 
     def _block(self, lanes: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return lanes and points repeated to the size of block that has been compiled."""
-        slots = np.arange(polish_lanes())
+        slots = np.arange(self.together)
         slots[len(lanes) :] = 0
         return lanes[slots], points[slots]
 

@@ -17,6 +17,7 @@ import functools
 import hashlib
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
@@ -34,6 +35,7 @@ from earnshaw.problems import Problem
 
 FOLDER = Path(__file__).parent
 SOURCES = ("kernel.c", "lanes.h")
+TOGETHER = 4  # lanes that Newton's method takes: many are awake after a call, and four take as long as three
 CALL = 4e9  # multiplications of one call, a fraction of a second: an interruption is heard between two
 
 
@@ -123,6 +125,7 @@ def run(
     ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are the
     widest of :func:`instruction_sets`, and change no bit.
     """
+    judge = replace(judge, together=TOGETHER)
     library, step, landscape = _library(), descent.step_length, judge.landscape
     assert not isinstance(library, str)
     assert isinstance(landscape, TwoLayerLandscape)
