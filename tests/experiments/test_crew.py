@@ -143,6 +143,21 @@ def test_what_a_process_had_is_computed_again_and_not_for_ever(monkeypatch, capl
         assert some.submit(number).result() in some.processes
 
 
+def test_processes_that_cannot_be_started(monkeypatch):
+    monkeypatch.setattr(crew, "THREADS", 1)
+    with Crew(1) as some:
+        assert some.submit(number).result() in some.processes
+        monkeypatch.setattr(sys, "executable", "/nowhere/python")
+        with pytest.raises(
+            InputError, match=r"a worker process could not be started \(No such file.*give fewer workers"
+        ):
+            some.submit(die).result()
+        with pytest.raises(InputError, match="could not be started"):
+            some.submit(number)
+    with pytest.raises(InputError, match="could not be started"):
+        Crew(1)
+
+
 def test_what_goes_on_is_stopped_and_what_waits_never_begins(monkeypatch):
     monkeypatch.setattr(crew, "THREADS", 1)
     some = Crew(1)

@@ -77,6 +77,8 @@ class Crew(Executor):
             if self._over:
                 raise RuntimeError("the crew has gone home")
             entry = next(self._numbers), job
+            if not self._members:  # all were ended from outside while there was nothing to do
+                self._members.append(_Member(self, THREADS))
             self._waiting.appendleft(entry) if first else self._waiting.append(entry)
             self._hand_out()
         return job.future
@@ -105,8 +107,7 @@ class Crew(Executor):
 
     def _hand_out(self) -> None:
         """Give waiting calls to whoever has a thread free: to the process with most of them."""
-        while self._waiting:
-            self._members = self._members or [_Member(self, THREADS)]  # where all were ended from outside
+        while self._waiting and self._members:
             free, member = max(((one.threads - len(one.jobs), one) for one in self._members), key=lambda pair: pair[0])
             if free <= 0:
                 return
@@ -144,9 +145,18 @@ class Crew(Executor):
             again = [(number, job) for number, job in member.jobs.items() if job.tries < tries]
             self._waiting.extendleft(reversed(again))
             self._members.remove(member)
-            if member.jobs:  # one that had nothing to do died by itself, and so might the next
-                member.jobs.clear()
-                self._members.append(_Member(self, member.threads))
+            begin = (
+                bool(member.jobs) or not self._members
+            )  # one that had nothing to do died by itself, and so might the next
+            member.jobs.clear()
+            try:
+                if begin and self._waiting:
+                    self._members.append(_Member(self, member.threads))
+            except InputError as error:
+                if not self._members:  # nobody is left to do what waits
+                    for _, job in self._waiting:
+                        job.future.set_exception(error)
+                    self._waiting.clear()
             self._hand_out()
             self._idle.notify_all()
         for job in spent:
@@ -164,9 +174,13 @@ class _Member:
     def __init__(self, crew: Crew, threads: int) -> None:
         self.threads, self.jobs = threads, dict[int, _Job]()
         words = [sys.executable, "-c", BEGIN.format(path=sys.path, threads=threads)]
-        self.process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "JAX_PLATFORMS": "cpu"}
-        )
+        own = {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
+        try:
+            self.process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **own}
+            )
+        except OSError as error:
+            raise InputError(f"a worker process could not be started ({error.strerror}); give fewer workers") from None
         self._reader = threading.Thread(target=self._read, args=(crew,), name="earnshaw-crew", daemon=True)
         self._reader.start()
 
