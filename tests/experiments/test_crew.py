@@ -249,7 +249,7 @@ def test_who_has_processes(monkeypatch):
 
     here = PLAN.settings[0].kernel == "native"
     assert begun(PLAN, 12) == (("crew", 12) if here else None)
-    assert begun(PLAN, 4) is None
+    assert begun(PLAN, 6) is None
     assert begun(PLAN, 12, count=2) is None
     assert begun(PLAN, 12, cluster="local:2") is None
     assert begun(Plan.of(TwoLayer(np.eye(6)), kernel="xla"), 12) is None

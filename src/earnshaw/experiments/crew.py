@@ -30,7 +30,7 @@ from earnshaw.experiments.work import Context, unheard
 from earnshaw.threads import brisk, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
-THREADS = 4  # of a process: each needs Python for a seventh of its time, so that these rarely wait
+THREADS = 6  # of a process: each needs Python for a seventh of its time, so that these seldom wait
 TRIES = 3  # of a call, before it is given up
 EVERY = 0.25  # seconds between two reports on a call that goes on
 BEGIN = "import sys; sys.path[:] = {path!r}; from earnshaw.experiments.crew import serve; serve({threads})"

@@ -92,8 +92,8 @@ def run(
 
     Every file appears whole or not at all. Interrupting raises :class:`Interrupted`; calling again resumes. Settings and
     runs that a folder already has are not computed again; without ``out`` nothing is written. Workers are threads, one
-    for each core unless told otherwise; XLA and BLAS let go of Python meanwhile. More than four, with much to do in the
-    paper's own case, are four to a process (:mod:`earnshaw.experiments.crew`).
+    for each core unless told otherwise; XLA and BLAS let go of Python meanwhile. More than six, with much to do in the
+    paper's own case, are spread over processes (:mod:`earnshaw.experiments.crew`).
 
     ``progress`` is called with the share of the work done and what is being done; True shows it on the screen.
     ``part``, such as ``"2/8"``, computes that share of the pieces alone, into a folder of its own, and returns the settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import ctypes
 import functools
 import hashlib
 import os
@@ -152,10 +153,20 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
         finally:
             _busy.change(-1)
         seen.add(key)
+        _trim()(0)
         compilations().append((begin, time.perf_counter()))
         return result
 
     return call
+
+
+@functools.cache
+def _trim() -> Callable[[int], int]:
+    """Return what gives memory back to the system that compilation has freed: glibc would keep hundreds of megabytes."""
+    try:
+        return ctypes.CDLL("libc.so.6").malloc_trim
+    except (OSError, AttributeError):  # another library, which keeps less
+        return lambda _: 0
 
 
 def program(function: Function) -> Function:
