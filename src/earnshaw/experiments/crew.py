@@ -47,7 +47,7 @@ class _Job:
 
 
 class Crew(Executor):
-    """Processes on this computer, of ``THREADS`` threads each, for so many calls at a time."""
+    """Processes on this computer, of at most ``THREADS`` threads each, for so many calls at a time."""
 
     def __init__(self, workers: int) -> None:
         self._waiting: deque[tuple[int, _Job]] = deque()
@@ -57,7 +57,8 @@ class Crew(Executor):
         self._stopping = self._over = False
         count = math.ceil(workers / THREADS)
         sizes = [workers // count + (place < workers % count) for place in range(count)]
-        self._members = [_Member(self, size) for size in sizes]
+        with self._lock:
+            self._members = [_Member(self, size) for size in sizes]
 
     def submit(  # type: ignore[override]
         self,
@@ -145,12 +146,11 @@ class Crew(Executor):
             again = [(number, job) for number, job in member.jobs.items() if job.tries < tries]
             self._waiting.extendleft(reversed(again))
             self._members.remove(member)
-            begin = (
-                bool(member.jobs) or not self._members
-            )  # one that had nothing to do died by itself, and so might the next
+            busy = bool(member.jobs)
             member.jobs.clear()
             try:
-                if begin and self._waiting:
+                # One that had nothing to do died by itself, and so might the next.
+                if self._waiting and (busy or not self._members):
                     self._members.append(_Member(self, member.threads))
             except InputError as error:
                 if not self._members:  # nobody is left to do what waits
