@@ -19,6 +19,9 @@ from earnshaw.web import server as module
 from earnshaw.web.limits import LIMITS
 from earnshaw.web.server import bound, serving
 
+# Ctrl-C is ignored by what a shell starts in the background, these tests perhaps.
+MAIN = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from earnshaw.cli import main; main()"
+
 
 def place(server):
     return "127.0.0.1", int(server.rpartition(":")[2])
@@ -186,7 +189,7 @@ def test_a_browser_is_opened_and_told_where(monkeypatch):
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_the_command_ends_with_one_word_whatever_goes_on(tmp_path, number, code):
-    words = [sys.executable, "-m", "earnshaw", "explore", "--port", "0", "--no-browser", "--out", str(tmp_path / "out")]
+    words = [sys.executable, "-c", MAIN, "explore", "--port", "0", "--no-browser", "--out", str(tmp_path / "out")]
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout
         address = running.stdout.readline().split()[0]
@@ -199,7 +202,10 @@ def test_the_command_ends_with_one_word_whatever_goes_on(tmp_path, number, code)
                 )
                 stack.enter_context(urllib.request.urlopen(asked, timeout=60)).readline()
             running.send_signal(number)
-            out, err = running.communicate(timeout=60)
+            try:
+                out, err = running.communicate(timeout=60)
+            finally:
+                running.kill()
     assert (running.returncode, out, err.replace(WAITING, "")) == (code, "", "interrupted\n")
     assert (tmp_path / "out").is_dir()
 
