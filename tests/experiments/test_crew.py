@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -214,6 +215,22 @@ def test_an_interrupted_crew_leaves_nothing_behind_and_its_folder_goes_on(tmp_pa
     assert [one.summary.outcomes for one in results] == [one.summary.outcomes for one in again]
     run_plan(PLAN, tmp_path / "whole", workers=1)
     assert files(tmp_path / "run") == files(tmp_path / "whole")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("error", "raised"), [(KeyboardInterrupt, Interrupted), (ZeroDivisionError, ZeroDivisionError)]
+)
+def test_who_hears_of_the_progress_may_raise(crews, error, raised):
+    """As the bar of a command does after Ctrl-C."""
+
+    def progress(share, what):
+        if threading.current_thread().name == "earnshaw-crew":  # a thread that reads
+            raise error
+
+    with pytest.raises(raised):
+        run(PLAN, workers=2, progress=progress)
+    assert not any(alive(one) for one in crews[0].processes)
 
 
 ORPHANS = """

@@ -44,6 +44,7 @@ class _Job:
     received: Callable[[Any], None]
     future: Future[Any] = field(default_factory=Future)
     tries: int = 0
+    error: BaseException | None = None  # what was raised by somebody who was told of it
 
 
 class Crew(Executor):
@@ -127,7 +128,8 @@ class Crew(Executor):
             try:
                 job.received(answer)
             except BaseException as error:
-                raised, answer = True, error
+                job.error = job.error or error
+        raised, answer = raised or job.error is not None, job.error or answer
         with self._lock:
             del member.jobs[number]
             self._hand_out()
@@ -208,22 +210,24 @@ class _Member:
             while True:
                 number, what, content = pickle.load(stream)
                 if what == "told":
-                    _tell(self.jobs[number].context, *content)
+                    _tell(self.jobs[number], *content)
                 else:
                     crew._answered(self, number, what == "raised", content)
         self._close()
         crew._lost(self)
 
 
-def _tell(
-    context: Context, progress: tuple[float, str] | None, counts: Mapping[str, int] | None, ended: list[Any]
-) -> None:
-    for values, outcomes in ended:
-        context.ended(values, outcomes)
-    if counts is not None:
-        context.counted(counts)
-    if progress is not None:
-        context.progress(*progress)
+def _tell(job: _Job, progress: tuple[float, str] | None, counts: Mapping[str, int] | None, ended: list[Any]) -> None:
+    """Tell what a call has said; who hears of it may raise, as a bar does after Ctrl-C, and then that is the answer."""
+    try:
+        for values, outcomes in ended:
+            job.context.ended(values, outcomes)
+        if counts is not None:
+            job.context.counted(counts)
+        if progress is not None:
+            job.context.progress(*progress)
+    except BaseException as error:
+        job.error = job.error or error
 
 
 class _Told:
