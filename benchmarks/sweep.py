@@ -47,14 +47,14 @@ class Clocked:
     """The native library, with a clock that says how much CPU time its kernel took."""
 
     def __init__(self) -> None:
-        self.library, self.seconds, self.lock = native._library(), 0.0, threading.Lock()
+        self.native, self.seconds, self.lock = native._library(), 0.0, threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.library, name)
+        return getattr(self.native, name)
 
     def earnshaw_run(self, *arguments: Any) -> int:
         begin = time.thread_time()
-        count = self.library.earnshaw_run(*arguments)  # type: ignore[union-attr]
+        count = self.native.earnshaw_run(*arguments)  # type: ignore[union-attr]
         with self.lock:
             self.seconds += time.thread_time() - begin
         return count

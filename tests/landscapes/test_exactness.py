@@ -73,7 +73,7 @@ def random_problem(seed):
 
 
 def numbered(number):
-    """Two in the quick tests, twelve every time, all at night: each has a shape of its own, and so a program."""
+    """Two in the quick tests, six every time, all at night: each has a shape of its own, and so a program."""
     marks = [pytest.mark.slow] * (number >= 2) + [pytest.mark.nightly] * (number >= 6)
     return pytest.param(number, marks=marks)
 

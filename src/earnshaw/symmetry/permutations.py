@@ -149,7 +149,7 @@ def _keeps(symmetry: Symmetry, columns: Order) -> bool:
     both = symmetry.anchors[:, columns], symmetry.anchors
     if np.array_equal(ordered(both[0]), ordered(both[1])):  # to the last bit, as coordinate vectors do
         return True
-    moved, here = (ordered(clusters(anchors, TOLERANCES.equal_entries)) for anchors in both)
+    moved, here = (ordered(clusters(anchors, TOLERANCES.equal_entries).astype(np.int64)) for anchors in both)
     return np.array_equal(moved, here)
 
 
