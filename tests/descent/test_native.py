@@ -230,3 +230,10 @@ def test_a_plan_takes_the_native_kernel_and_its_manifest_says_so():
     assert other.hash == plan.hash
     with pytest.raises(InputError, match="the kernel is 'cuda'; choose native or"):
         Plan.of(SIX, kernel="cuda")
+
+
+def test_few_lanes_take_the_vectors_that_they_fill():
+    sets = ["avx512", "avx2", "portable"]
+    assert [native._suiting(sets, lanes) for lanes in (1, 4, 5, 100)] == ["avx2", "avx2", "avx512", "avx512"]
+    assert native._suiting(["avx2", "portable"], 9) == "avx2"
+    assert native._suiting(["portable"], 1) == "portable"

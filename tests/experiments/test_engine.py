@@ -113,8 +113,8 @@ def test_pieces_of_settings_far_apart_take_turns():
         for name, count in zip("abcde", (2, 1, 0, 3, 1), strict=True)
     }
 
-    def order(workers):
-        return "".join(f"{piece.setting}{piece.low}" for piece in in_turn(missing, workers))
+    def order(workers, few=False):
+        return "".join(f"{piece.setting}{piece.low}" for piece in in_turn(missing, workers, few))
 
     assert order(1) == "a0a1b0d0d1d2e0"
     assert order(2) == "a0d0a1d1d2b0e0"
@@ -122,6 +122,8 @@ def test_pieces_of_settings_far_apart_take_turns():
     assert in_turn({}, 2) == in_turn({"a": []}, 2) == []
     missing["e"] = [Piece("e", 0, 1, weight=2.0)]
     assert order(1) == "e0a0a1b0d0d1d2"  # the heaviest first
+    assert order(2, few=True) == "e0b0a0a1d0d1d2"
+    assert in_turn({}, 2, few=True) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -248,27 +250,36 @@ def test_an_error_stops_the_other_workers_and_is_raised(tmp_path):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_pieces_that_are_computed_together_are_kept_one_by_one(tmp_path, monkeypatch, workers):
-    """A group of pieces comes in any order; what was done before an interruption or an error is not done again."""
-    monkeypatch.setattr(Squares, "together", lambda self, pieces: [pieces[:-1], pieces[-1:]])
-    monkeypatch.setattr(
-        Squares,
-        "compute_all",
-        lambda self, pieces, context: ((piece, self.compute(piece, context)) for piece in reversed(pieces)),
-    )
-    for trouble in (interrupt, lambda context: 1 / 0):
-        COMPUTED.clear()
-        folder = tmp_path / str(len(TROUBLE))
-        TROUBLE["s1", 0] = trouble
-        with pytest.raises((Interrupted, ZeroDivisionError)):
+def test_pieces_that_a_device_begins_together_are_kept_one_by_one(tmp_path, monkeypatch, workers):
+    """They are begun in any order, and each is computed from that; what was done before an interruption or an error is not done again."""
+    compute = Squares.compute
+
+    def begin(self, contexts):
+        for piece, context in reversed(contexts.items()):
+            TROUBLE.get(("begin", piece.low), lambda context: None)(context)
+            yield piece, {"begun": np.array([piece.low])}
+
+    def go_on(self, piece, context):
+        assert piece.low == 0 or context.begun["begun"].tolist() == [piece.low]
+        return compute(self, piece, context)
+
+    monkeypatch.setattr(Squares, "groups", lambda self, pieces: [[piece for piece in pieces if piece.low]])
+    monkeypatch.setattr(Squares, "begin", begin)
+    monkeypatch.setattr(Squares, "compute", go_on)
+    for number, trouble in enumerate((interrupt, lambda context: 1 / 0)):
+        for place in ("s1", "begin"):
+            folder = tmp_path / f"{number}{place}"
+            TROUBLE[place, 4] = trouble
+            with pytest.raises((Interrupted, ZeroDivisionError)):
+                run(Squares((1,), runs=14), folder, workers)
+            assert place == "begin" or {("s1", 8, 12), ("s1", 4, 8)} <= set(pieces_computed())
+            TROUBLE.clear()
+            there = {int(file.stem[-8:]) for file in (folder / "pieces").glob("s1-????????.npz")}
+            COMPUTED.clear()
             run(Squares((1,), runs=14), folder, workers)
-        assert {("s1", 8, 12), ("s1", 4, 8)} <= set(pieces_computed())
-        TROUBLE.clear()
-        COMPUTED.clear()
-        run(Squares((1,), runs=14), folder, workers)
-        assert {piece[1] for piece in pieces_computed()} <= {0, 12}
-        assert load(folder)["s1"].tolist() == [i * i for i in range(14)]
-        TROUBLE["another", 0] = trouble
+            assert {piece[1] for piece in pieces_computed()} == {0, 4, 8, 12} - there
+            assert load(folder)["s1"].tolist() == [i * i for i in range(14)]
+            COMPUTED.clear()
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate", "swap"])

@@ -30,7 +30,7 @@ def test_pieces_cover_every_run_once():
         assert len(pieces) > 1
         assert np.array_equal(np.concatenate([np.arange(piece.low, piece.high) for piece in pieces]), np.arange(640))
         assert all(piece.setting == setting.name for piece in pieces)
-        assert all(piece.weight == (piece.high - piece.low) * np.prod(setting.problem.shape) for piece in pieces)
+        assert all(piece.weight == (piece.high - piece.low) * setting.problem.effort for piece in pieces)
 
 
 @pytest.mark.parametrize("runs", [641, 700, 2000])

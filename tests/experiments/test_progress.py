@@ -8,13 +8,14 @@ from rich.console import Console
 
 import earnshaw as es
 from earnshaw.descent.outcomes import Ledger, Outcome, watched
-from earnshaw.experiments import Interrupted, Plan, progress, run_plan
+from earnshaw.experiments import Interrupted, Plan, engine, progress, run_plan
 from earnshaw.experiments.progress import Meter, asked, shown
 from earnshaw.experiments.work import Milestone
 from earnshaw.problems import TwoLayer
 
 
-def test_a_sweep_tells_what_is_decided_and_each_setting_that_is_done():
+def test_a_sweep_tells_what_is_decided_and_each_setting_that_is_done(monkeypatch):
+    monkeypatch.setattr(engine, "PAUSE", 0.0)
     told = []
     start = np.random.default_rng(0).normal(size=(300, 2, 2))
     run_plan(Plan.of(TwoLayer(np.eye(2)), runs=300, start=es.start(start)), progress=lambda *said: told.append(said))

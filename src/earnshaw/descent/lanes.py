@@ -18,7 +18,7 @@ from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Judge, Look
 from earnshaw.descent.judges.newton import NewtonJudge
 from earnshaw.descent.optimizers.first_order import GradientDescent
-from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping, Trace
+from earnshaw.descent.outcomes import Begun, Ledger, Outcome, Stop, Stopping, Trace
 from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
@@ -40,6 +40,7 @@ class Lanes:
         empty, it shrinks. What a lane computes depends on these settings alone.
     padded : compute with sizes rounded up to multiples of four, which suits vectors and lets neighbours share a program; only
         for an algorithm that leaves padding alone.
+    begun : how far the lanes have come already, for an algorithm whose state is its point; None: they are at their starts.
     """
 
     landscape: Landscape
@@ -50,6 +51,7 @@ class Lanes:
     batch: int
     seed: int = 0
     padded: bool = False
+    begun: Begun | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +141,7 @@ class Block:
     """Lanes on their way: a block of device arrays, and the ledger of every lane."""
 
     def __init__(self, lanes: Lanes) -> None:
-        self.lanes, self.ledger = lanes, Ledger(lanes.starts)
+        self.lanes, self.ledger = lanes, Ledger(lanes.starts, lanes.begun)
         self.sizes = block_sizes(lanes.batch)
         self._advance = functools.partial(_advance, lanes.descent, lanes.judge.report)
         self.inner = (slice(None), *(slice(size) for size in lanes.landscape.shape))  # without what is padded
@@ -151,33 +153,41 @@ class Block:
         self.local = lanes.landscape  # of the lanes in the block
 
     def snapshots(self) -> Iterator[Snapshot]:
-        """Advance, test and refill until every lane is decided; yield new lanes at their start, and all after some steps."""
-        book, judge, every = self.ledger, self.lanes.judge, self.lanes.descent.check_every
-        stopping = judge.stopping
+        """Advance, test and refill until every lane is decided; yield new lanes where they begin, and all after some steps."""
+        book, stopping, every = self.ledger, self.lanes.judge.stopping, self.lanes.descent.check_every
         stride = math.gcd(every, stopping.max_steps, stopping.trace)
         waiting = np.arange(len(book.starts))
         while True:
             fresh = self._fill(waiting)
             waiting = waiting[fresh.size :]
             if fresh.size:
-                yield self._snapshot(fresh)
+                snapshot = self._snapshot(fresh)
+                waiting = np.concatenate([self._decide(fresh, snapshot, np.flatnonzero(snapshot.steps)), waiting])
+                yield snapshot
             occupied = np.flatnonzero(self.slots >= 0)
-            if not occupied.size:
+            if not occupied.size and not waiting.size:
                 return
+            if not occupied.size:
+                continue
             alive = self.slots[occupied]
             self.state, report = self._advance(self.local, self.state, np.int64(stride))
             book.steps[alive] += stride
             snapshot = self._snapshot(occupied, report)
             ready = np.flatnonzero((book.steps[alive] % every == 0) | (book.steps[alive] >= stopping.max_steps))
-            if ready.size:
-                look = Look(book, alive, snapshot.points, snapshot.report).only(ready)
-                snapshot.decided[ready], snapshot.restarted[ready] = judge.decide(look)
-                over = snapshot.decided | snapshot.restarted
-                if over.any():
-                    self._count(occupied[over], snapshot.steps[over])
-                    waiting = np.concatenate([alive[snapshot.restarted], waiting])
-                    self.slots[occupied[over]] = -1
+            waiting = np.concatenate([self._decide(occupied, snapshot, ready), waiting])
             yield snapshot
+
+    def _decide(self, slots: np.ndarray, snapshot: Snapshot, ready: np.ndarray) -> np.ndarray:
+        """Let the judge look at those lanes in these slots that are ready; return which begin again."""
+        lanes = self.slots[slots]
+        if ready.size:
+            look = Look(self.ledger, lanes, snapshot.points, snapshot.report).only(ready)
+            snapshot.decided[ready], snapshot.restarted[ready] = self.lanes.judge.decide(look)
+            over = snapshot.decided | snapshot.restarted
+            if over.any():
+                self._count(slots[over], snapshot.steps[over])
+                self.slots[slots[over]] = -1
+        return lanes[snapshot.restarted]
 
     def _snapshot(self, slots: np.ndarray, report: jax.Array | None = None) -> Snapshot:
         """Return these slots as they are now; without a report, one that is made when it is asked for."""
@@ -207,7 +217,7 @@ class Block:
             return fresh
         book = self.ledger
         parked = np.concatenate([lanes, np.full(size - lanes.size, lanes[0])])
-        self.local, points = self.lanes.landscape.take(parked), book.starts[parked]
+        self.local, points = self.lanes.landscape.take(parked), self._places(parked)
         if self.lanes.padded:
             self.local, points = self.local.padded(points, STEP_MULTIPLE)
         begun = _init(self.lanes.descent, self.local, points, book.scale[parked], self.keys[parked])
@@ -217,6 +227,14 @@ class Block:
         self.state = jax.tree.map(jnp.asarray, begun)
         self.slots = np.concatenate([lanes, np.full(size - lanes.size, -1)])
         return np.arange(kept.size, lanes.size)
+
+    def _places(self, lanes: np.ndarray) -> np.ndarray:
+        """Return where lanes begin: in their first attempt where somebody has taken them, if so, else at their start."""
+        starts, begun = self.ledger.starts[lanes], self.lanes.begun
+        if begun is not None:
+            first = self.ledger.halvings[lanes] == 0
+            starts[first] = begun.points[lanes[first]]
+        return starts
 
     def _count(self, slots: np.ndarray, steps: np.ndarray) -> None:
         """Add up what an attempt has cost in these slots."""
@@ -236,10 +254,11 @@ def descend(
     seed: int = 0,
     cancelled: Callable[[], bool] = lambda: False,
     kernel: str = "xla",
+    begun: Begun | None = None,
 ) -> tuple[Ledger, Trace | None, dict[str, np.ndarray]]:
-    """Run a student from every start ``(lanes, *shape)`` and say what became of each run; see :func:`run_lanes`.
+    """Run a student from every start ``(lanes, *shape)``, or from where lanes have ``begun``, and say what became of each run.
 
-    The ``kernel`` that takes the steps is ``xla`` or, where it covers the problem, ``native``. Also returned is what the
+    The ``kernel`` that takes the steps is ``xla`` (:func:`run_lanes`) or, where it covers the problem, ``native``. Also returned is what the
     landscape has of each lane alone, such as its teacher. An optimiser with a constant step may tremble about a minimum for
     ever. A run that is undecided at its step limit, but finite, is therefore finished by plain gradient descent from where
     it stands, and gets the fate of that.
@@ -248,16 +267,25 @@ def descend(
     own = energy.own_data()
     energy, points, lift = energy.reduced(starts)
 
-    def run(chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray) -> tuple[Ledger, Trace | None]:
+    def run(
+        chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray, begun: Begun | None = None
+    ) -> tuple[Ledger, Trace | None]:
         judge = judge_for(energy, problem, chosen, limits)
         if kernel == "native":
             native.require(problem, chosen, limits)
             assert isinstance(judge, NewtonJudge)
-            return native.run(judge, chosen, points, cancelled), None
-        place: Any = {"landscape": energy, "starts": points, "indices": lanes, "batch": batch, "seed": seed}
+            return native.run(judge, chosen, points, cancelled, begun=begun), None
+        place: Any = {
+            "landscape": energy,
+            "starts": points,
+            "indices": lanes,
+            "batch": batch,
+            "seed": seed,
+            "begun": begun,
+        }
         return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
 
-    ledger, trace = run(descent, stopping, points, lanes)
+    ledger, trace = run(descent, stopping, points, lanes, begun)
     left = np.flatnonzero(ledger.outcome == Outcome.UNDECIDED.code)
     if left.size and stopping.rule is Stop.EARLY and descent.step_length is None:
         limits = Stopping(max_steps=stopping.max_steps)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,6 +132,14 @@ def watched(closed: Callable[[Ledger], None]) -> Iterator[None]:
         _watch.closed = before
 
 
+class Begun(NamedTuple):
+    """Lanes that somebody has taken to where they need a look: points (lanes, *shape), steps, and the rows that a judge wants reported."""
+
+    points: np.ndarray
+    steps: np.ndarray
+    report: np.ndarray
+
+
 class Ledger:
     """What is known of every lane of a batch, on the host: how far it has come, and once it is closed, how it ended.
 
@@ -140,10 +148,12 @@ class Ledger:
     :class:`~earnshaw.experiments.Runs`.
     """
 
-    def __init__(self, starts: np.ndarray) -> None:
+    def __init__(self, starts: np.ndarray, begun: Begun | None = None) -> None:
         lanes = len(starts)
         self.starts, self.points, self.last_points = starts, starts.copy(), starts.copy()
         self.steps, self.wasted, self.next_test = np.zeros((3, lanes), dtype=np.int64)
+        if begun is not None:
+            self.steps[:] = begun.steps
         self.halvings, self.gradients, self.hessians = np.zeros((3, lanes), dtype=np.int64)
         self.scale, self.by_value = np.ones(lanes), np.zeros(lanes, dtype=bool)
         self.outcome = np.full(lanes, Outcome.UNDECIDED.code, dtype=np.int8)

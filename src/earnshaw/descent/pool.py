@@ -1,13 +1,18 @@
-"""One pool of lanes of several problems, for a device that wants large blocks: lanes are tested, and stopped, where they are.
+"""The first steps of many runs, on a device that wants large blocks: lanes of several problems in one array.
 
 A GPU takes a step of a hundred lanes in the time of one of a thousand, and waits whenever the host is asked. So lanes of all
-problems that fit into arrays of one size run together, for thousands of steps in one program, and the host hears of a lane
-only when its judge could want to look at it.
+problems that fit into arrays of one size run together, for hundreds of steps in one program, and each leaves as soon as its
+judge could want to look at it, or after ``HEAD`` steps: the few that take longer would keep a device waiting, which is no faster with
+few. What becomes of it from there on is the host's affair, which has Newton's method and cores enough for that. The next start takes
+its place.
+
+All of it is one program of one size: the bits of a lane depend on its start and step alone, not on its company.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -18,20 +23,22 @@ import numpy as np
 
 from earnshaw.descent.base import Descent, along
 from earnshaw.descent.judges import judge_for
-from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake, papers_own
-from earnshaw.descent.newton.polish import Polished, polish
-from earnshaw.descent.outcomes import Ledger, Stopping
+from earnshaw.descent.outcomes import Begun, Stop, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes import landscape
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
-from earnshaw.numerics import compiled
+from earnshaw.numerics import compiled, computing_on, on_host
 from earnshaw.problems import Problem
 
-MULTIPLE = 4  # sizes of arrays
-SLOTS = (128, 1024, 8192)  # sizes of the pool, and of what goes to it or to Newton's method; each is a program
-NEWTON = SLOTS[1]  # lanes that Newton's method takes together
-PATIENCE = 100  # looks in one call, some tenths of a second: another pool waits, or the host is asked to stop
+MULTIPLE, LEAST = 4, 8  # sizes of arrays: each is a program
+SLOTS = {"cpu": 256, "gpu": 8192}  # lanes of a pool
+PORTION = 1024  # lanes that come or go together, at most
+# Steps before a lane leaves. Of the paper's 210,000 runs 2900 take more; without Newton tests runs take several times as many.
+HEAD = {Stop.EARLY: 8000, Stop.PAPER: 32_000}
+LOOKS = 20  # in one call, some tenths of a second: another pool waits, or the host is asked to stop
+
+Starts = Callable[[], np.ndarray]  # (runs, n, d), drawn when they are needed
 
 
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
@@ -51,7 +58,7 @@ def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
 
 def pool_size(problem: Problem) -> int:
     """Return the size of the arrays that runs of this need: n, k and d rounded up; runs of one size share a pool."""
-    return -(-max(*problem.shape, len(problem.anchors)) // MULTIPLE) * MULTIPLE
+    return -(-max(*problem.shape, len(problem.anchors), LEAST) // MULTIPLE) * MULTIPLE
 
 
 class Flow(NamedTuple):
@@ -61,30 +68,29 @@ class Flow(NamedTuple):
     charges: jax.Array
     going: jax.Array
     steps: jax.Array
-    next_test: jax.Array
     wake: Wake
 
 
 @functools.partial(compiled, static_argnums=(0, 1))
 def _drift(
-    descent: Descent, max_steps: int, landscape: TwoLayerLandscape, flow: Flow, enough: jax.Array
+    descent: Descent, limit: int, landscape: TwoLayerLandscape, flow: Flow, enough: jax.Array
 ) -> tuple[Flow, jax.Array]:
-    """Take steps and look again and again; a lane that stirs stays where it is. Until ``enough`` of them do."""
+    """Take steps and look again and again, until ``enough`` lanes have stopped: one that needs a look stays where it is."""
     landscape = replace(landscape, charges=flow.charges)
 
     def look(carry: tuple) -> tuple:
-        looks, flow, _, stirring = carry
+        looks, flow, _, stopped = carry
         moved = jax.lax.fori_loop(0, descent.check_every, lambda _, s: descent.advance(landscape, s), flow.state)
         state = jax.tree.map(lambda new, old: jnp.where(along(flow.going, new), new, old), moved, flow.state)
         steps = flow.steps + descent.check_every * flow.going
         rows = NewtonJudge.report(landscape, state.point)
-        stirs = flow.going & flow.wake.needed(rows, steps, flow.next_test, max_steps)
-        flow = flow._replace(state=state, steps=steps, going=flow.going & ~stirs)
-        return looks + 1, flow, jnp.stack(rows), stirring + jnp.sum(stirs)
+        stops = flow.going & flow.wake.needed(rows, steps, 0, limit)
+        flow = flow._replace(state=state, steps=steps, going=flow.going & ~stops)
+        return looks + 1, flow, jnp.stack(rows), stopped + jnp.sum(stops)
 
     def goes_on(carry: tuple) -> jax.Array:
-        looks, flow, _, stirring = carry
-        return (looks < PATIENCE) & (stirring < enough) & jnp.any(flow.going)
+        looks, flow, _, stopped = carry
+        return (looks < LOOKS) & (stopped < enough) & jnp.any(flow.going)
 
     rows = jnp.zeros((len(Stationarity._fields), flow.steps.shape[0]))
     _, flow, rows, _ = jax.lax.while_loop(goes_on, look, (0, flow, rows, jnp.int64(0)))
@@ -92,8 +98,11 @@ def _drift(
 
 
 @functools.partial(compiled, static_argnums=0)
-def _begin(descent: Descent, landscape: TwoLayerLandscape, points: jax.Array, scale: jax.Array) -> Any:
-    return descent.init(landscape, points, scale, jnp.zeros((points.shape[0], 2), dtype=jnp.uint32))
+def _fresh(descent: Descent, landscape: TwoLayerLandscape, points: jax.Array, charges: jax.Array, wake: Wake) -> Flow:
+    """Return lanes that begin at these points."""
+    lanes = points.shape[0]
+    state = descent.init(landscape, points, jnp.ones(lanes), jnp.zeros((lanes, 2), dtype=jnp.uint32))
+    return Flow(state, charges, jnp.ones(lanes, dtype=bool), jnp.zeros(lanes, dtype=jnp.int64), wake)
 
 
 @compiled
@@ -103,187 +112,134 @@ def _put(flow: Flow, slots: jax.Array, fresh: Flow) -> Flow:
 
 
 @compiled
-def _take(tree: Any, slots: jax.Array) -> Any:
-    return jax.tree.map(lambda leaf: leaf[slots], tree)
+def _take(flow: Flow, rows: jax.Array, slots: jax.Array) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Return the points of the lanes in these slots, their steps, and what was reported of them."""
+    return flow.state.point[slots], flow.steps[slots], rows[:, slots]
 
 
-def _room(count: int) -> int:
-    """Return the smallest size of the programs that holds so many lanes."""
-    return next((size for size in SLOTS if size >= count), SLOTS[-1])
+def _filled(slots: np.ndarray, by: int) -> np.ndarray:
+    """Return an array as long as the lanes that come or go together."""
+    return np.concatenate([slots, np.full(PORTION - slots.size, by)])
 
 
-def _filled(slots: np.ndarray, size: int, by: int) -> np.ndarray:
-    return np.concatenate([slots, np.full(size - slots.size, by)])
+class Waiting(NamedTuple):
+    """Starts that wait, (runs, ...) each: their points, their problem, and their places among its runs."""
+
+    points: np.ndarray
+    owner: np.ndarray
+    lane: np.ndarray
 
 
-class _Crew:
-    """The runs of one problem: its judge, its ledger, and where its lanes stand among those of the pool."""
+class _Member:
+    """The runs of one problem: where they begin, and how far those have come that have left the pool."""
 
-    def __init__(self, landscape: Any, judge: Any, starts: np.ndarray, first: int, newton: Callable) -> None:
-        self.ledger, self.first, self.left = Ledger(starts), first, len(starts)
-        self.inner = (slice(None), *(slice(size) for size in landscape.shape))
-        self.newton = newton
-        self.judge: NewtonJudge = replace(judge, newton=self._known)
+    def __init__(self, problem: Problem, starts: Starts) -> None:
+        self.draw, self.inner = starts, (slice(None), *(slice(length) for length in problem.shape))
 
-    def _known(self, lanes: np.ndarray, points: np.ndarray) -> Polished | None:
-        known = self.newton(self.first + lanes)
-        return known and known._replace(point=known.point[self.inner])
+    def begin(self) -> np.ndarray:
+        """Draw the starts."""
+        starts = self.draw()
+        self.left = len(starts)
+        steps, report = np.zeros(self.left, dtype=np.int64), np.empty((len(Stationarity._fields), self.left))
+        self.begun = Begun(np.empty_like(starts), steps, report)
+        return starts
+
+    def leave(self, lanes: np.ndarray, points: np.ndarray, steps: np.ndarray, rows: np.ndarray) -> float:
+        """Enter how far some of the runs have come; return which share of all has left."""
+        self.begun.points[lanes], self.begun.steps[lanes], self.begun.report[:, lanes] = points[self.inner], steps, rows
+        self.left -= lanes.size
+        return 1 - self.left / len(self.begun.steps)
 
 
 class Pool:
-    """Runs of several problems, each with its starts (runs, n, d), whose arrays have one size, on their way together."""
+    """Runs of several problems, each with its starts, whose arrays have one size, on their way together."""
 
-    def __init__(self, several: Sequence[tuple[Problem, np.ndarray]], descent: Descent, stopping: Stopping) -> None:
-        self.descent, self.max_steps = descent, stopping.max_steps
-        size, counts = pool_size(several[0][0]), [len(starts) for _, starts in several]
-        firsts, energies = np.cumsum([0, *counts]).tolist(), [landscape(problem) for problem, _ in several]
-        self.crews = [
-            _Crew(energy, judge_for(energy, problem, descent, stopping), starts, first, self._known)
-            for energy, (problem, starts), first in zip(energies, several, firsts, strict=False)
-        ]
-        wide: list[Any] = [
-            energy.padded(starts, MULTIPLE, size) for energy, (_, starts) in zip(energies, several, strict=True)
-        ]
-        self.landscape: TwoLayerLandscape = wide[0][0]
-        # Of every lane: its problem, its place there, and where it starts; of every problem: charges, limits, a vector.
-        self.owner, self.lane = np.repeat(np.arange(len(several)), counts), np.concatenate([*map(np.arange, counts)])
-        self.starts = np.concatenate([np.asarray(points) for _, points in wide])
-        self.charges = np.stack([np.asarray(landscape.charges) for landscape, _ in wide])
-        self.wake = np.array([crew.judge.wake() for crew in self.crews])
-        self.low = np.array([crew.judge.units.low for crew in self.crews])
-        self.probes = np.zeros((len(several), size, size))
-        for probe, crew in zip(self.probes, self.crews, strict=True):
-            probe[crew.inner[1:]] = crew.judge.probe
-        self.patience = min(NEWTON, len(self.owner) // 8)  # lanes that wait for Newton's method
-        self.known: Polished | None = None  # what Newton's method made of some lanes, and in which row
-        self.row = np.full(len(self.owner), -1)
-        self.queue = np.arange(len(self.owner))
-        self.slots = np.full(_room(len(self.queue)), -1)  # the lane in each; -1: empty
-        self.flow = self._fresh(np.zeros(len(self.slots), dtype=np.int64))
-        self.flow = self.flow._replace(going=jnp.zeros(len(self.slots), dtype=bool))
+    def __init__(self, several: Sequence[tuple[Problem, Starts]], descent: Descent, stopping: Stopping) -> None:
+        self.descent, self.limit = descent, min(HEAD[stopping.rule], stopping.max_steps)
+        self.members = [_Member(*one) for one in several]
+        size, problems = pool_size(several[0][0]), {id(problem): problem for problem, _ in several}
+        places = {key: place for place, key in enumerate(problems)}
+        self.kind = np.array([places[id(problem)] for problem, _ in several])  # which problem each member has
+        with on_host():
+            energies: list[Any] = [landscape(problem) for problem in problems.values()]
+            judges: list[Any] = [
+                judge_for(energy, problem, descent, stopping)
+                for energy, problem in zip(energies, problems.values(), strict=True)
+            ]
+            wide: list[TwoLayerLandscape] = [energy.widened(MULTIPLE, size) for energy in energies]
+            self.charges = np.stack([np.asarray(energy.charges) for energy in wide])
+            self.wake = np.array([judge.wake() for judge in judges])
+        # But for the charges it is that of all.
+        self.landscape = jax.tree.map(lambda leaf: jax.device_put(np.asarray(leaf)), wide[0])
+        self.coming = deque(range(len(several)))  # members of which no run has begun
+        self.waiting = Waiting(np.empty((0, size, size)), *np.empty((2, 0), dtype=np.int64))
+        slots = SLOTS.get(computing_on(), SLOTS["gpu"])
+        self.owner, self.lane = np.full((2, slots), -1)  # each slot's member, and its lane there; -1: empty
+        nobody = self._begin(np.zeros((slots, size, size)), np.zeros(slots, dtype=np.int64))
+        self.flow = nobody._replace(going=jnp.zeros(slots, dtype=bool))
 
-    def run(self, cancelled: Callable[[], bool]) -> Iterator[tuple[int, Ledger]]:
-        """Run every lane to its fate; yield each problem's place and ledger when its last lane is decided."""
-        while True:
-            self._fill()
-            occupied = int((self.slots >= 0).sum())
-            if not occupied:
-                return
+    def run(
+        self, cancelled: Callable[[], bool], heard: Callable[[int, float], None] = lambda place, share: None
+    ) -> Iterator[tuple[int, Begun]]:
+        """Take every run to where it needs a look; yield a member's place, and how far its runs are, when the last has left.
+
+        ``heard`` is told of a member's place, and which share of its runs has left.
+        """
+        gone: list[int] = []
+        self._fill()
+        while (occupied := self.owner >= 0).any():
             if cancelled():
                 raise InterruptedError("the descent was cancelled")
-            enough = np.int64(max(1, occupied // (8 if self.queue.size else 4)))
-            self.flow, rows = _drift(self.descent, self.max_steps, self.landscape, self.flow, enough)
-            going = np.asarray(self.flow.going)
-            stirring = np.flatnonzero((self.slots >= 0) & ~going)
-            if stirring.size:
-                yield from self._decide(stirring, Stationarity(*np.asarray(rows)[:, stirring]), int(going.sum()))
+            enough = np.int64(len(self.owner) // 8 if self.waiting.lane.size or self.coming else len(self.owner))
+            self.flow, rows = _drift(self.descent, self.limit, self.landscape, self.flow, enough)
+            yield from self._handed(gone)  # while the device is busy, as is the next line
+            self._draw(len(self.owner) // 4)
+            stopped = np.flatnonzero(occupied & ~np.asarray(self.flow.going))
+            portions = [stopped[begin : begin + PORTION] for begin in range(0, stopped.size, PORTION)]
+            gone = [place for slots in portions for place in self._leave(slots, rows, heard)]
+            self._fill()
+        yield from self._handed(gone)
 
-    def _fresh(self, lanes: np.ndarray) -> Flow:
-        """Return lanes at their start, or at the start of another attempt."""
-        owners, zeros = self.owner[lanes], jnp.zeros(lanes.size, dtype=jnp.int64)
-        scale = np.array(
-            [self.crews[owner].ledger.scale[self.lane[lane]] for owner, lane in zip(owners, lanes, strict=True)]
-        )
-        return Flow(
-            state=_begin(self.descent, self.landscape, jnp.asarray(self.starts[lanes]), scale),
-            charges=jnp.asarray(self.charges[owners]),
-            going=jnp.ones(lanes.size, dtype=bool),
-            steps=zeros,
-            next_test=zeros,
-            wake=Wake(*jnp.asarray(self.wake[owners].T)),
-        )
+    def _handed(self, places: list[int]) -> Iterator[tuple[int, Begun]]:
+        """Yield how far the runs of these members are, and forget it."""
+        for place in places:
+            yield place, self.members[place].begun
+            del self.members[place].begun
+
+    def _begin(self, points: np.ndarray, owners: np.ndarray) -> Flow:
+        """Return lanes that begin at these points, of these members."""
+        kinds = self.kind[owners]
+        return _fresh(self.descent, self.landscape, points, self.charges[kinds], Wake(*self.wake[kinds].T))
+
+    def _draw(self, count: int) -> None:
+        """Draw starts, until so many wait."""
+        while self.waiting.lane.size < count and self.coming:
+            place = self.coming.popleft()
+            points = np.asarray(self.landscape.room(self.members[place].begin()))
+            fresh = Waiting(points, np.full(len(points), place), np.arange(len(points)))
+            self.waiting = Waiting(*map(np.concatenate, zip(self.waiting, fresh, strict=True)))
 
     def _fill(self) -> None:
-        """Put waiting lanes into empty slots; where none waits and the pool is nearly empty, make it smaller."""
-        empty, full = np.flatnonzero(self.slots < 0), np.flatnonzero(self.slots >= 0)
-        if self.queue.size and empty.size:
-            lanes, self.queue = self.queue[: empty.size], self.queue[empty.size :]
-            slots, room = empty[: lanes.size], _room(lanes.size)
-            self.flow = _put(
-                self.flow, _filled(slots, room, len(self.slots)), self._fresh(_filled(lanes, room, lanes[0]))
-            )
-            self.slots[slots] = lanes
-        elif not self.queue.size and full.size > 0 and _room(full.size) < len(self.slots):
-            room = _room(full.size)
-            self.flow = _take(self.flow, _filled(full, room, full[0]))
-            self.slots = _filled(self.slots[full], room, -1)
-            self.flow = self.flow._replace(going=self.flow.going & (self.slots >= 0))
+        """Put starts that wait into empty slots."""
+        empty = np.flatnonzero(self.owner < 0)
+        self._draw(empty.size)
+        while empty.size and self.waiting.lane.size:
+            room = min(PORTION, empty.size)
+            some, rest = ([part[cut] for part in self.waiting] for cut in (slice(room), slice(room, None)))
+            (points, owners, lanes), self.waiting = some, Waiting(*rest)
+            slots, empty = empty[: lanes.size], empty[lanes.size :]
+            self.owner[slots], self.lane[slots] = owners, lanes
+            around = _filled(np.arange(slots.size), 0)  # the first one again, up to the size of the program
+            fresh = self._begin(points[around], owners[around])
+            self.flow = _put(self.flow, _filled(slots, len(self.owner)), fresh)
 
-    def _decide(self, slots: np.ndarray, report: Stationarity, others: int) -> Iterator[tuple[int, Ledger]]:
-        """Let the judges look at the lanes in these slots; those that are not decided go on.
-
-        As long as more ``others`` are on their way, lanes for which Newton's method must be asked wait until they fill a block:
-        it takes as long for one.
-        """
-        room, lanes = _room(slots.size), self.slots[slots]
-        held = _take((self.flow.state, self.flow.steps, self.flow.next_test), _filled(slots, room, slots[0]))
-        state, steps, next_test = jax.tree.map(lambda leaf: np.asarray(leaf)[: slots.size].copy(), held)
-        asked = self._asks(lanes, state.point, report, steps, next_test)
-        if np.count_nonzero(asked) < min(self.patience, others):
-            now = np.flatnonzero(~asked)
-            slots, lanes, steps, next_test = slots[now], lanes[now], steps[now], next_test[now]
-            state, report = jax.tree.map(lambda leaf: leaf[now], state), Stationarity(*(row[now] for row in report))
-        else:
-            self._ask(lanes[asked], state.point[asked])
-        if not slots.size:
-            return
-        over, again = np.zeros((2, slots.size), dtype=bool)
-        for owner in np.unique(self.owner[lanes]):
-            crew, mine = self.crews[owner], np.flatnonzero(self.owner[lanes] == owner)
-            ledger, places = crew.ledger, self.lane[lanes[mine]]
-            ledger.steps[places] = steps[mine]
-            look = Look(ledger, places, state.point[mine][crew.inner], Stationarity(*(row[mine] for row in report)))
-            over[mine], again[mine] = crew.judge.decide(look)
-            next_test[mine] = ledger.next_test[places]
-            ended = mine[over[mine] | again[mine]]
-            cost = self.descent.evaluations(jax.tree.map(lambda leaf, at=ended: leaf[at], state), steps[ended])
-            ledger.gradients[self.lane[lanes[ended]]] += cost.gradients
-            ledger.hessians[self.lane[lanes[ended]]] += cost.hessians
-            crew.left -= int(over[mine].sum())
-            if over[mine].any() and not crew.left:
-                yield int(owner), ledger
-        self.row[lanes] = -1
-        self.queue = np.concatenate([lanes[again], self.queue])
-        self.slots[slots[over | again]] = -1
-        room = _room(slots.size)
-        news = _filled(~(over | again), room, False), _filled(next_test, room, 0)
-        old = self.flow.going, self.flow.next_test
-        going, due = _put(old, _filled(slots, room, len(self.slots)), news)
-        self.flow = self.flow._replace(going=going, next_test=due)
-
-    def _asks(
-        self, lanes: np.ndarray, points: np.ndarray, report: Stationarity, steps: np.ndarray, next_test: np.ndarray
-    ) -> np.ndarray:
-        """Return for which lanes a judge will ask for Newton's method, as a mask."""
-        owners = self.owner[lanes]
-        wake = Wake(*self.wake[owners].T)
-        tested = (report.steepest <= wake.slow) & (steps >= next_test) | (report.steepest <= wake.still)
-        going = (report.value >= self.low[owners]) & (report.steepest <= wake.steep)
-        asked = going & (tested | (steps >= self.max_steps))
-        for slot in np.flatnonzero(asked):
-            crew = self.crews[owners[slot]]
-            asked[slot] = not crew.judge.has_arrived(int(self.lane[lanes[slot]]), points[slot][crew.inner[1:]])
-        return asked
-
-    def _ask(self, lanes: np.ndarray, points: np.ndarray) -> None:
-        """Follow Newton's method from these lanes, in blocks that are full."""
-        owners, results = self.owner[lanes], []
-        for begin in range(0, lanes.size, NEWTON):
-            some = np.arange(begin, min(begin + NEWTON, lanes.size))
-            around = _filled(some, _room(some.size), some[0])
-            landscape = replace(self.landscape, charges=jnp.asarray(self.charges[owners[around]]))
-            crews = [self.crews[owner] for owner in owners[around]]
-            lengths = [
-                crew.judge.lengths(crew.ledger, lane)
-                for crew, lane in zip(crews, self.lane[lanes[around]], strict=True)
-            ]
-            found = polish(landscape, points[around], self.probes[owners[around]], np.array(lengths))
-            results.append(jax.tree.map(lambda leaf, count=some.size: np.asarray(leaf)[:count], found))
-        if results:
-            self.known = jax.tree.map(lambda *rows: np.concatenate(rows), *results)
-            self.row[lanes] = np.arange(lanes.size)
-
-    def _known(self, lanes: np.ndarray) -> Polished | None:
-        """Return what Newton's method made of these lanes; None where it was not asked."""
-        rows = self.row[lanes]
-        return None if self.known is None or (rows < 0).any() else jax.tree.map(lambda array: array[rows], self.known)
+    def _leave(self, slots: np.ndarray, rows: jax.Array, heard: Callable[[int, float], None]) -> list[int]:
+        """Let the lanes in these slots leave; return the members of which they were the last."""
+        points, steps, report = map(np.asarray, _take(self.flow, rows, _filled(slots, 0)))
+        owners, lanes, gone = self.owner[slots], self.lane[slots], []
+        self.owner[slots] = -1
+        for owner in np.unique(owners).tolist():
+            member, mine = self.members[owner], np.flatnonzero(owners == owner)
+            heard(owner, member.leave(lanes[mine], points[mine], steps[mine], report[:, mine]))
+            gone += [] if member.left else [owner]
+        return gone

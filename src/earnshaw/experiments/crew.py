@@ -1,12 +1,13 @@
 """Many cores: processes with a few threads each, so that no more of these than a few wait for one interpreter's lock.
 
 They are begun by this process and end with it, whatever ends it. They read calls and write answers, one pickle after the
-other, through pipes; only this process writes files. A call that a process died of, or with, is made again in another.
+other, through pipes. A call that a process died of, or with, is made again in another.
 """
 
 from __future__ import annotations
 
 import contextlib
+import heapq
 import itertools
 import logging
 import math
@@ -17,7 +18,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -39,6 +39,8 @@ Call = Callable[[Context], Any]  # plain data that can be called
 
 @dataclass
 class _Job:
+    number: int
+    weight: float
     call: Call
     context: Context
     received: Callable[[Any], None]
@@ -46,17 +48,22 @@ class _Job:
     tries: int = 0
     error: BaseException | None = None  # what was raised by somebody who was told of it
 
+    def __lt__(self, other: _Job) -> bool:
+        """Say whether this comes before another: the heavier, and of equals the one that waits longer."""
+        return (-self.weight, self.number) < (-other.weight, other.number)
+
 
 class Crew(Executor):
-    """Processes on this computer, of at most ``THREADS`` threads each, for so many calls at a time."""
+    """Processes on this computer, of at most so many ``threads`` each, for as many calls at a time as there are ``workers``."""
 
-    def __init__(self, workers: int) -> None:
-        self._waiting: deque[tuple[int, _Job]] = deque()
+    def __init__(self, workers: int, threads: int = THREADS) -> None:
+        self._waiting: list[_Job] = []  # a heap
         self._numbers = itertools.count()
         self._lock = threading.RLock()
         self._idle = threading.Condition(self._lock)
         self._stopping = self._over = False
-        count = math.ceil(workers / THREADS)
+        self._threads = threads
+        count = math.ceil(workers / threads)
         sizes = [workers // count + (place < workers % count) for place in range(count)]
         with self._lock:
             self._members = [_Member(self, size) for size in sizes]
@@ -67,21 +74,20 @@ class Crew(Executor):
         /,
         context: Context = Context(),  # noqa: B008
         received: Callable[[Any], None] = lambda answer: None,
-        first: bool = False,
+        weight: float = 0.0,
     ) -> Future[Any]:
         """Have a process make a call; ``received`` gets the answer before the future does, in a thread that reads.
 
         The call's context is told there what ``context`` is told here, and it is cancelled when this executor is shut down.
-        ``first``: before those that wait already.
+        The heaviest of those that wait is made first.
         """
-        job = _Job(call, context, received)
+        job = _Job(next(self._numbers), weight, call, context, received)
         with self._lock:
             if self._over:
                 raise RuntimeError("the crew has gone home")
-            entry = next(self._numbers), job
             if not self._members:  # all were ended from outside while there was nothing to do
-                self._members.append(_Member(self, THREADS))
-            self._waiting.appendleft(entry) if first else self._waiting.append(entry)
+                self._members.append(_Member(self, self._threads))
+            heapq.heappush(self._waiting, job)
             self._hand_out()
         return job.future
 
@@ -93,7 +99,7 @@ class Crew(Executor):
             if cancel_futures:
                 self._stopping = True
                 while self._waiting:
-                    self._waiting.popleft()[1].future.cancel()
+                    self._waiting.pop().future.cancel()
                 for member in self._members:
                     member.send(None)  # stop
             while wait and (self._waiting or any(member.jobs for member in self._members)):
@@ -113,12 +119,12 @@ class Crew(Executor):
             free, member = max(((one.threads - len(one.jobs), one) for one in self._members), key=lambda pair: pair[0])
             if free <= 0:
                 return
-            number, job = self._waiting.popleft()
+            job = heapq.heappop(self._waiting)
             if not job.tries and not job.future.set_running_or_notify_cancel():
                 continue
             job.tries += 1
-            member.jobs[number] = job
-            member.send((number, job.call, job.context.ended is not unheard))
+            member.jobs[job.number] = job
+            member.send((job.number, job.call, job.context.ended is not unheard))
 
     def _answered(self, member: _Member, number: int, raised: bool, answer: Any) -> None:
         """Take an answer: store it, say so, and hand out the next call."""
@@ -145,8 +151,9 @@ class Crew(Executor):
             LOG.info(f"worker process {member.process.pid} is gone (exit code {code}); what it had is computed again")
             tries = 0 if self._stopping else TRIES
             spent = [job for job in member.jobs.values() if job.tries >= tries]
-            again = [(number, job) for number, job in member.jobs.items() if job.tries < tries]
-            self._waiting.extendleft(reversed(again))
+            for job in member.jobs.values():
+                if job.tries < tries:
+                    heapq.heappush(self._waiting, job)
             self._members.remove(member)
             busy = bool(member.jobs)
             member.jobs.clear()
@@ -156,7 +163,7 @@ class Crew(Executor):
                     self._members.append(_Member(self, member.threads))
             except InputError as error:
                 if not self._members:  # nobody is left to do what waits
-                    for _, job in self._waiting:
+                    for job in self._waiting:
                         job.future.set_exception(error)
                     self._waiting.clear()
             self._hand_out()

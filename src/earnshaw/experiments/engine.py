@@ -13,15 +13,14 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import cached_property, partial
 from numbers import Integral
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypedDict
-
-import jax
 
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments.cluster import Cluster, check_where, tasks
@@ -43,17 +42,22 @@ from earnshaw.experiments.work import (
     Standing,
     Timed,
     Work,
+    put_beside,
+    put_results,
     quiet,
     timed,
+    timing,
     unheard,
 )
-from earnshaw.numerics import compilations
-from earnshaw.store import Arrays, RunFolder, read_manifest, write_bytes
+from earnshaw.store import Arrays, RunFolder, read_manifest
 from earnshaw.threads import brisk, cores, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
-LOOK = 1.0  # seconds between two looks whether to stop
-PIECES = 16  # for each worker: with fewer, processes would take longer to begin than they gain
+LOOK = 1.0  # seconds between two looks whether to stop, and two records of the time
+PAUSE = 0.05  # seconds between two reports of progress inside pieces, which take a look at all of them
+GROUPS = 2  # that a device begins at the same time: while one comes to the host, it computes another
+LOOKING = 2  # threads of a process where a device takes most of the steps: what is left needs Python more often
+MUCH = 5e6  # effort for each worker, some seconds: with less, processes would take longer to begin than they gain
 
 
 class How(TypedDict, total=False):
@@ -100,7 +104,7 @@ def run(
     that are whole there; :func:`earnshaw.merge` joins the folders. ``cluster``, ``"local:4"`` or the address of a Dask
     scheduler, has worker processes compute the pieces instead of threads. After ``time_limit`` seconds the work stops as if it
     were interrupted, and so it does within a second of ``cancelled`` saying yes. ``ended`` hears from the threads, as they
-    end, at which losses runs did and with which outcomes; the runs of a cluster and of a pool tell it nothing. ``mixed`` lets a folder that was begun with another
+    end, at which losses runs did and with which outcomes; the runs of a cluster tell it nothing. ``mixed`` lets a folder that was begun with another
     kernel go on with this one. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
     if time_limit is not None and not 0 < time_limit < math.inf:
@@ -150,11 +154,13 @@ class _Run:
         self.shorter: dict[str, tuple[int, tuple[str, ...]]] = {}  # settings that have results, of so many runs
         self.opened: tuple[str, dict[str, Arrays]] = ("", {})  # the results of the last one of those
         self.stages: dict[str, list[Arrays]] = {}  # of settings that are there with fewer runs
+        self.began: dict[Piece, Timed] = {}  # when the device had what pieces
         self.inside: dict[Piece, float] = {}  # how far the pieces that are being computed have come
         self.counts: dict[Piece, Mapping[str, int]] = {}  # how many of their runs have ended, and how
         self.decided = Counter[str]()  # the sums of these
         self.total = self.left = 0.0
         self.lock = threading.Lock()
+        self.told = -math.inf  # when somebody heard of the progress
         self.crew: Crew | None = None  # processes on this computer
 
     def run(self) -> dict[str, Done]:
@@ -173,7 +179,13 @@ class _Run:
         self.waiting = {name: len(some) for name, some in missing.items()}
         whole = [name for name, count in self.waiting.items() if not count]
         self._log("begins with")
-        self._compute_all(in_turn(wanted, self.workers), whole)
+        try:
+            self._compute_all(in_turn(wanted, self.workers, self.work.portable), whole)
+        except BaseException:
+            if self.folder is not None and self.times.spans["seconds"]:
+                with suppress(InputError):
+                    self.times.write(self.folder)
+            raise
         self._log("is done:")
         if self.folder is not None and any(wanted.values()):
             self.times.write(self.folder)
@@ -185,46 +197,55 @@ class _Run:
 
     def _begun(self, pieces: Sequence[Piece]) -> Crew | None:
         """Return processes on this computer, if there are cores and work enough for them."""
-        many = self.workers > THREADS and len(pieces) >= PIECES * self.workers
-        return Crew(self.workers) if many and self.cluster is None and self.work.portable else None
+        many = self.workers > THREADS and len(pieces) > self.workers
+        much = sum(piece.weight for piece in pieces) >= MUCH * self.workers
+        if not (many and much) or self.cluster is not None or not self.work.portable:
+            return None
+        return Crew(self.workers, LOOKING if self.work.groups(pieces) else THREADS)
 
     @cached_property
     def sent(self) -> dict[str, Sent]:
         """The settings, as other processes get them."""
-        return sent(self.work, list(self.runs))
+        return sent(self.work, list(self.runs), None if self.folder is None else self.folder.path)
 
     def _executor(self) -> Executor:
         """Return who computes pieces: threads or processes here, or workers elsewhere."""
         if self.cluster is None:
-            crew = self.crew if jax.default_backend() == "cpu" else None  # one process alone has the GPU
-            return crew or ThreadPoolExecutor(self.workers)
+            return self.crew or ThreadPoolExecutor(self.workers)
         there = Cluster(self.cluster)
         if not there.workers:
             self.progress(1 - self.left / self.total, "waiting for workers")
         return there
 
-    def _submit(self, executor: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
-        """Hand out the pieces: as calls here, alone or in groups, or as tasks that can be sent."""
+    def _submit(self, executor: Executor, beginners: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
+        """Hand out the pieces: as tasks that can be sent, or as calls here, which the device may have begun in groups."""
         if self.cluster is not None:
             return {executor.submit(task): piece for piece, task in tasks(self.work, pieces).items()}
-        if isinstance(executor, Crew):
-            return {
-                executor.submit(
-                    partial(self.sent[piece.setting].compute, piece),
-                    self._context(piece),
-                    partial(self._received, piece),
-                ): piece
-                for piece in pieces
-            }
-        futures: dict[Future[Timed], Piece] = {}
-        for group in self.work.together(pieces):
-            if len(group) == 1:
-                futures[executor.submit(self._compute, group[0])] = group[0]
-            else:
-                promised: dict[Piece, Future[Timed]] = {piece: Future() for piece in group}
-                executor.submit(self._compute_group, promised)
-                futures |= {future: piece for piece, future in promised.items()}
-        return futures
+        groups = [{piece: Future[Timed]() for piece in group} for group in self.work.groups(pieces)]
+        promised = {piece: future for group in groups for piece, future in group.items()}
+        for group in groups:
+            beginners.submit(self._begin, executor, group)
+        futures = {piece: promised.get(piece) or self._hand(executor, piece) for piece in pieces}
+        return {future: piece for piece, future in futures.items()}
+
+    def _hand(self, executor: Executor, piece: Piece, begun: Arrays | None = None) -> Future[Timed]:
+        """Hand out a piece, with what has begun of it."""
+        if not isinstance(executor, Crew):
+            return executor.submit(self._compute, piece, begun)
+        call = partial(self.sent[piece.setting].compute, piece, begun=begun)
+        weight = 0.0 if begun is None else piece.weight  # who was not begun waits in the order of all
+        return executor.submit(call, self._context(piece), partial(self._received, piece), weight)
+
+    def _begin(self, executor: Executor, promised: Mapping[Piece, Future[Timed]]) -> None:
+        """Begin several pieces together on the device, hand each out as soon as that is done, and keep its promise with the result."""
+        stop, left = timing(), dict(promised)
+        try:
+            for piece, arrays in self.work.begin({piece: self._context(piece) for piece in promised}):
+                self.began[piece] = stop({})
+                self._hand(executor, piece, arrays).add_done_callback(partial(_keep, left.pop(piece)))
+        except BaseException as error:
+            for future in left.values():
+                future.set_exception(error)
 
     def _compute_all(self, pieces: Sequence[Piece], whole: Sequence[str]) -> None:
         """Give the pieces to workers and take each as it comes; threads beside them finish settings whose pieces are all there.
@@ -241,9 +262,10 @@ class _Run:
             self.crew = self._begun(pieces)
             finishers = stack.enter_context(self.crew or ThreadPoolExecutor(self.workers))
             executor = stack.enter_context(self._executor())
+            beginners = stack.enter_context(ThreadPoolExecutor(GROUPS))
             try:
                 going: dict[Future[Any], Piece | str] = {self._finish(finishers, name): name for name in whole}
-                going |= self._submit(executor, pieces)
+                going |= self._submit(executor, beginners, pieces)
                 done = SimpleQueue[Future[Any]]()
                 for future in going:
                     future.add_done_callback(done.put)
@@ -266,6 +288,7 @@ class _Run:
             except BaseException as error:
                 told = self.stop.is_set() or isinstance(error, KeyboardInterrupt)
                 self.stop.set()
+                beginners.shutdown(wait=True, cancel_futures=True)
                 executor.shutdown(wait=True, cancel_futures=True)
                 finishers.shutdown(wait=True, cancel_futures=True)
                 if told:
@@ -275,11 +298,10 @@ class _Run:
 
     def _finish(self, finishers: Executor, name: str) -> Future[Finished]:
         """Have a setting finished whose pieces are all there, before anything that waits."""
-        pieces = self._fetch_all(name)
         if self.crew is None:
-            return finishers.submit(self._finished, name, pieces)
-        call = partial(self.sent[name].finish, name, pieces)
-        return self.crew.submit(call, received=partial(self._write, name), first=True)
+            return finishers.submit(self._finished, name, self._fetch_all(name))
+        pieces = [piece if self._in_a_file(piece) else self._fetch(piece) for piece in self.pieces[name]]
+        return self.crew.submit(partial(self.sent[name].finish, name, pieces), weight=math.inf)
 
     def _store(self, piece: Piece, arrays: Arrays) -> None:
         """Keep a piece that is computed: by its worker, or here where that is elsewhere or has better things to do."""
@@ -290,7 +312,9 @@ class _Run:
     def _take(self, piece: Piece, timed: Timed) -> None:
         if piece not in self.stored:
             self._store(piece, timed.arrays)
-        self.times.add(piece.setting, timed, self.work.tool(piece.setting))
+        for one in (self.began.pop(piece, None), timed):
+            if one is not None:
+                self.times.add(piece.setting, one, self.work.tool(piece.setting))
         with self.lock:
             self.inside.pop(piece, None)
             self.left -= piece.weight
@@ -334,7 +358,7 @@ class _Run:
         if len(kept) == len(parts):
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
-                self._put_beside(kept)
+                put_beside(self.folder, self.work, kept)
                 return
             self.shorter[name] = count, tuple(parts)
             self.stored |= {piece: None for piece in pieces if piece.high <= count}
@@ -344,11 +368,11 @@ class _Run:
                 self.stored[piece] = None
 
     def _received(self, piece: Piece, timed: Timed) -> None:
-        """Keep a piece that another process has computed, in the thread that reads it."""
-        self._store(piece, timed.arrays)
+        """Keep a piece that another process of this computer has computed, and written where there is a folder."""
+        self.stored[piece] = timed.arrays if self.folder is None else None
 
-    def _compute(self, piece: Piece) -> Timed:
-        result = timed(self.work, piece, self._context(piece))
+    def _compute(self, piece: Piece, begun: Arrays | None) -> Timed:
+        result = timed(self.work, piece, replace(self._context(piece), begun=begun))
         self._store(piece, result.arrays)
         return result
 
@@ -356,8 +380,9 @@ class _Run:
         """Return what the computation of a piece may ask for, and tell."""
 
         def inside(share: float, what: str) -> None:
-            self.inside[piece] = share
-            self._report(what)
+            self.inside[piece] = max(share, self.inside.get(piece, 0.0))  # who goes on counts from 0
+            if time.monotonic() > self.told + PAUSE:
+                self._report(what)
 
         def counted(counts: Mapping[str, int]) -> None:
             with self.lock:
@@ -379,30 +404,24 @@ class _Run:
 
         return Context(self.stop.is_set, inside, keep, counted, self.ended)
 
-    def _compute_group(self, promised: Mapping[Piece, Future[Timed]]) -> None:
-        """Compute several pieces together, and keep the promise of each as soon as it is done."""
-        begin, before = time.perf_counter(), len(compilations())
-        try:
-            for piece, arrays in self.work.compute_all(list(promised), Context(self.stop.is_set)):
-                promised[piece].set_result(Timed(arrays, (begin, time.perf_counter()), compilations()[before:]))
-        except BaseException as error:
-            for future in promised.values():
-                if not future.done():
-                    future.set_exception(error)
-
     def _report(self, what: str) -> None:
         with self.lock:
+            self.told = time.monotonic()
             inside = sum(piece.weight * share for piece, share in list(self.inside.items()))
             if self.counts and not isinstance(what, Milestone):
                 what = ", ".join([what, *(f"{count} {name}" for name, count in self.decided.items())])
             self.progress(min(1.0, 1 - (self.left - inside) / self.total), what)
+
+    def _in_a_file(self, piece: Piece) -> bool:
+        """Whether a piece that is there has a file of its own."""
+        return self.stored[piece] is None and piece.high > self.shorter.get(piece.setting, (0, ()))[0]
 
     def _held(self, piece: Piece) -> Arrays | None:
         arrays, name = self.stored[piece], piece.setting
         if arrays is not None or self.folder is None:
             return arrays
         count, parts = self.shorter.get(name, (0, ()))
-        if piece.high > count:
+        if self._in_a_file(piece):
             return self.folder.get(name, piece.low, piece.high)
         if self.opened[0] != name:
             found = {part: self.folder.get(name, 0, count, part) for part in parts}
@@ -417,7 +436,7 @@ class _Run:
         return arrays
 
     def _fetch_all(self, name: str) -> list[Arrays]:
-        """Return a setting's pieces. One thread reads: NumPy asks ``ast`` about headers, which fails in two (gh-106905)."""
+        """Return a setting's pieces."""
         return [self._fetch(piece) for piece in self.pieces[name]]
 
     def _finished(self, name: str, pieces: list[Arrays]) -> Finished:
@@ -429,9 +448,7 @@ class _Run:
     def _write(self, name: str, finished: Finished) -> None:
         """Write a setting's results, all but the record."""
         if self.folder is not None:
-            for part, arrays in finished.files.items():
-                self.folder.put(name, 0, self.runs[name], arrays, part)
-            self._put_beside(finished.files)
+            put_results(self.folder, self.work, name, finished.files)
 
     def _close(self, name: str, finished: Finished) -> None:
         """Write the record of a setting whose results are there, then drop its pieces."""
@@ -439,20 +456,18 @@ class _Run:
         self.results[name] = Finished(record, finished.files if self.folder is None else {})
         if self.folder is not None:
             self.folder.put_record(name, record)
-            self.times.write(self.folder)
+            self.times.write(self.folder, every=LOOK)
             self.folder.drop_pieces(name)
         ended = ", ".join(f"{count} {what}" for what, count in record.get("outcomes", {}).items())
         LOG.info(f"{name} is finished: {self.runs[name]} runs{f', {ended}' if ended else ''}")
         for piece in self.pieces[name]:
             del self.stored[piece]
 
-    def _put_beside(self, files: Mapping[str, Arrays]) -> None:
-        """Write what stands beside a setting's results and is missing or another."""
-        assert self.folder is not None
-        for file, content in self.work.beside(files[""]).items() if "" in files else ():
-            path = self.folder.path / file
-            if not path.is_file() or path.read_bytes() != content:
-                write_bytes(path, content)
+
+def _keep(promised: Future[Timed], done: Future[Timed]) -> None:
+    """Give a promised future what another has come to."""
+    error = CancelledError() if done.cancelled() else done.exception()
+    promised.set_result(done.result()) if error is None else promised.set_exception(error)
 
 
 def _drained(queue: SimpleQueue[Future[Any]], seconds: float) -> list[Future[Any]]:
@@ -465,13 +480,17 @@ def _drained(queue: SimpleQueue[Future[Any]], seconds: float) -> list[Future[Any
     return found
 
 
-def in_turn(missing: Mapping[str, list[Piece]], workers: int) -> list[Piece]:
+def in_turn(missing: Mapping[str, list[Piece]], workers: int, few: bool = False) -> list[Piece]:
     """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's.
 
-    The settings of the heaviest pieces begin, so that the last piece to end is not one of theirs.
+    The settings of the heaviest pieces begin, so that the last piece to end is not one of theirs. Where programs are ``few``, that
+    is so for one piece of each worker, and after those the heaviest come first.
     """
     some = [pieces for pieces in missing.values() if pieces]
     settings = sorted(some, key=lambda pieces: -pieces[0].weight)
     stride = -(-len(settings) // workers)
+    if few:
+        first = [pieces[0] for pieces in settings[:: max(1, stride)]]
+        return first + [piece for pieces in settings for piece in pieces if piece not in first]
     rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
     return [piece for row in rows for piece in row if piece is not None]

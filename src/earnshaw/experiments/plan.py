@@ -6,7 +6,9 @@ import dataclasses
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -25,6 +27,7 @@ from earnshaw.descent import (
     pool,
     suits,
 )
+from earnshaw.descent.outcomes import Begun
 from earnshaw.descent.pool import Pool, pool_size
 from earnshaw.errors import InputError
 from earnshaw.experiments.progress import reporting
@@ -148,10 +151,8 @@ class Plan(Work):
 
     def usual_kernel(self, setting: Setting) -> str:
         """Return the kernel that takes a setting's steps here where none is asked for: the native one, or on a GPU the pool, if it can."""
-        what = (setting.problem, setting.descent, self.stopping)
-        if native.obstacle(*what) is None:
-            return "native"
-        return "pool" if jax.default_backend() != "cpu" and pool.obstacle(*what) is None else "xla"
+        own, name = (native, "native") if jax.default_backend() == "cpu" else (pool, "pool")
+        return "xla" if own.obstacle(setting.problem, setting.descent, self.stopping) else name
 
     @classmethod
     def of(
@@ -219,7 +220,13 @@ class Plan(Work):
     def portable(self) -> bool:
         """Whether it is the paper's own case, of which XLA compiles little, from starts of this library."""
         ours = type(self.start).__module__.partition(".")[0] == "earnshaw"
-        return ours and all(setting.kernel in ("native", "pool") for setting in self.settings)
+        return ours and all(self._host_kernel(setting) == "native" for setting in self.settings)
+
+    def _host_kernel(self, setting: Setting) -> str:
+        """Return what takes the steps of a setting where workers compute: what a pool has begun goes on with the native kernel, if it can."""
+        if setting.kernel != "pool":
+            return setting.kernel
+        return "xla" if native.obstacle(setting.problem, setting.descent, self.stopping) else "native"
 
     def tool(self, name: str) -> str:
         """Return the kernel of a setting."""
@@ -228,44 +235,48 @@ class Plan(Work):
     def pieces(self, name: str) -> list[Piece]:
         """Return the pieces of a setting: blocks of lanes, whose size depends on the batch alone."""
         setting = self.by_name[name]
-        size, weight = max(PIECE, 4 * setting.batch), float(np.prod(setting.problem.shape))
+        size = PIECE // 2 if setting.kernel == "pool" else max(PIECE, 4 * setting.batch)  # what a pool leaves is uneven
         ends = [(low, min(low + size, setting.runs)) for low in range(0, setting.runs, size)]
-        return [Piece(name, low, high, weight * (high - low)) for low, high in ends]
+        return [Piece(name, low, high, setting.problem.effort * (high - low)) for low, high in ends]
 
-    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
-        """Return the pieces in groups: those of one pool, and every other by itself."""
+    def groups(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return the pieces whose runs share a pool."""
         groups: dict[Any, list[Piece]] = {}
         for piece in pieces:
             setting = self.by_name[piece.setting]
-            pooled = (pool_size(setting.problem), setting.descent) if setting.kernel == "pool" else piece
-            groups.setdefault(pooled, []).append(piece)
+            if setting.kernel == "pool":
+                groups.setdefault((pool_size(setting.problem), setting.descent), []).append(piece)
         return list(groups.values())
 
-    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
-        """Run the lanes of a group of pieces; yield each piece when the last of its lanes is decided."""
-        settings = [self.by_name[piece.setting] for piece in pieces]
-        if settings[0].kernel != "pool":
-            yield from super().compute_all(pieces, context)
-            return
-        places = [np.arange(piece.low, piece.high) for piece in pieces]
-        problems = [setting.problem for setting in settings]
-        starts = [self.start.draw(problem, self.seed, lanes) for problem, lanes in zip(problems, places, strict=True)]
-        pool = Pool(list(zip(problems, starts, strict=True)), settings[0].descent, self.stopping)
-        for place, ledger in pool.run(context.cancelled):
-            yield pieces[place], Runs.of_ledger(problems[place], places[place], ledger).arrays()
+    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays]]:
+        """Take the runs of a group of pieces to where they need a look, in a pool; that counts as half of their way."""
+        pieces = list(contexts)
+        problems = [self.by_name[piece.setting].problem for piece in pieces]
+        starts = [partial(self._starts, piece) for piece in pieces]
+        pool = Pool(list(zip(problems, starts, strict=True)), self.by_name[pieces[0].setting].descent, self.stopping)
+
+        def heard(place: int, share: float) -> None:
+            contexts[pieces[place]].progress(share / 2, pieces[place].setting)
+
+        for place, begun in pool.run(contexts[pieces[0]].cancelled, heard):
+            yield pieces[place], begun._asdict()
+
+    def _starts(self, piece: Piece) -> np.ndarray:
+        return self.start.draw(self.by_name[piece.setting].problem, self.seed, np.arange(piece.low, piece.high))
 
     @reporting
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Run the lanes of a piece, each from its start ``(lanes, *shape)`` or from several tries ``(tries, lanes, *shape)``."""
-        if self.by_name[piece.setting].kernel == "pool":
-            return next(self.compute_all([piece], context))[1]
-        setting, lanes = self.by_name[piece.setting], np.arange(piece.low, piece.high)
-        problem = setting.problem
-        starts = self.start.draw(problem, self.seed, lanes)
+        setting, starts, lanes = self.by_name[piece.setting], self._starts(piece), np.arange(piece.low, piece.high)
+        problem, begun = setting.problem, context.begun
+        if setting.kernel == "pool" and begun is None:
+            ((_, begun),) = self.begin({piece: context})
         tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
         points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
-        descent, batch, how = setting.descent, setting.batch, (self.seed, context.cancelled, setting.kernel)
-        ledger, trace, extra = descend(problem, descent, self.stopping, points, every, batch, *how)
+        kernel, batch = self._host_kernel(setting), setting.batch if begun is None else problem.batch
+        how = (batch, self.seed, context.cancelled, kernel, None if begun is None else Begun(**begun))
+        with nullcontext() if setting.kernel == "xla" else on_host():
+            ledger, trace, extra = descend(problem, setting.descent, self.stopping, points, every, *how)
         runs = Runs.of_ledger(problem, every, ledger, **extra)
         if tries > 1:
             runs, trace = _best_tries(runs, tries), None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 
 from earnshaw.descent import Descent, Outcome
@@ -95,7 +95,7 @@ def families(runs: Runs, seed: int = 0) -> list[Family]:
     names = (lambda point: describe(problem, point)) if isinstance(problem, TwoLayer) else (lambda point: None)
     with one_blas_thread():
         symmetric = problem.symmetry is not None
-        points = np.asarray(landscape(problem).standard(jnp.asarray(runs.weights))) if symmetric else runs.weights
+        points = np.asarray(landscape(problem).standard(jax.device_put(runs.weights))) if symmetric else runs.weights
         found = group(problem.symmetry, points, runs.value, runs=runs.run, scale=problem.scale, describe=names)
         return [
             dataclasses.replace(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import platform
+import time
 from collections.abc import Sequence
 from importlib.metadata import version
 
@@ -22,6 +24,7 @@ class Times:
         self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers
         self._known: dict[str, dict[str, float]] = {}
+        self._written = -math.inf
 
     def add(self, name: str, timed: Timed, tool: str = "") -> None:
         """Add a piece's times to its setting's, and with what it was computed."""
@@ -41,12 +44,13 @@ class Times:
             self._known[name] = {key: float(old.get(key, 0.0)) + seconds for key, seconds in spans.items()}
         return self._known[name]
 
-    def write(self, folder: RunFolder) -> None:
-        """Write the record: with which versions, on what, and how long."""
+    def write(self, folder: RunFolder, every: float = 0.0) -> None:
+        """Write the record: with which versions, on what, and how long; if it was not written less than so many seconds ago."""
         import jax
 
         folder.still_there()
-
+        if time.monotonic() < self._written + every:
+            return
         names = sorted({*self.before, *self.spans["seconds"]})
         record = {
             "versions": {name: version(name) for name in ("earnshaw", "jax", "jaxlib", "numpy", "scipy")},
@@ -59,6 +63,7 @@ class Times:
             "times": {name: self.of(name) for name in names},
         }
         write_json(folder.path / RECORD, record)
+        self._written = time.monotonic()
 
 
 def covered(spans: Sequence[Span]) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.numerics import compilations
 from earnshaw.records import decode, fields_of, unpack
-from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest
+from earnshaw.store import Arrays, RunFolder, digest, read_json, read_manifest, write_bytes
 
 Span = tuple[float, float]
 Progress = Callable[[float, str], None]  # (share of the work done, what was finished)
@@ -66,11 +66,13 @@ class Context:
     counted: Callable[[Mapping[str, int]], None] = lambda counts: None
     #: who hears at which losses those that ended since the last time did so, and the codes of their outcomes
     ended: Ended = unheard
+    #: what :meth:`Work.begin` has made of the piece; None: nothing
+    begun: Arrays | None = None
 
 
 @dataclass(frozen=True)
 class Timed:
-    """A computed piece, when it was computed, and when that was compilation."""
+    """A computed piece, when it was computed, and when that was compilation, by the clock that all processes have."""
 
     arrays: Arrays
     span: Span
@@ -191,17 +193,16 @@ class Work:
         return [Piece(name, 0, self.parts[name]["runs"])]
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
-        """Return the arrays of a piece: a function of the work and the piece alone."""
+        """Return the arrays of a piece: a function of the work and the piece alone, whether it was begun before or not."""
         raise NotImplementedError
 
-    def together(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
-        """Return the pieces in groups that one worker computes better together; here, each by itself."""
-        return [[piece] for piece in pieces]
+    def groups(self, pieces: Sequence[Piece]) -> list[list[Piece]]:
+        """Return groups of those pieces that a device begins together, before workers compute them; here, none."""
+        return []
 
-    def compute_all(self, pieces: Sequence[Piece], context: Context) -> Iterator[tuple[Piece, Arrays]]:
-        """Compute a group of pieces; yield each as soon as it is done, in any order."""
-        for piece in pieces:
-            yield piece, self.compute(piece, context)
+    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays]]:
+        """Begin a group of pieces; yield each, as :attr:`Context.begun` has it, when that is done, in any order."""
+        raise NotImplementedError
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces, with the SHA-256 of each certificate beside them in the record."""
@@ -246,11 +247,38 @@ class Work:
         return unpack(cls.result, done.arrays)
 
 
+def timing() -> Callable[[Arrays], Timed]:
+    """Look at the clock; return what looks again, in the same thread, when a piece is computed."""
+    begin, before = time.perf_counter(), len(compilations())
+
+    def stop(arrays: Arrays) -> Timed:
+        spans = [(begin, time.perf_counter()), *compilations()[before:]]
+        shift = time.time() - time.perf_counter()  # that clock means nothing elsewhere
+        whole, *compiling = [(begin + shift, end + shift) for begin, end in spans]
+        return Timed(arrays, whole, compiling)
+
+    return stop
+
+
 def timed(work: Work, piece: Piece, context: Context) -> Timed:
     """Compute a piece, with a look at the clock."""
-    begin, before = time.perf_counter(), len(compilations())
-    arrays = work.compute(piece, context)
-    return Timed(arrays, (begin, time.perf_counter()), compilations()[before:])
+    stop = timing()
+    return stop(work.compute(piece, context))
+
+
+def put_results(folder: RunFolder, work: Work, name: str, files: Mapping[str, Arrays]) -> None:
+    """Write a setting's results, all but the record, and what stands beside them."""
+    for part, arrays in files.items():
+        folder.put(name, 0, work.parts[name]["runs"], arrays, part)
+    put_beside(folder, work, files)
+
+
+def put_beside(folder: RunFolder, work: Work, files: Mapping[str, Arrays]) -> None:
+    """Write what stands beside a setting's results and is missing or another."""
+    for file, content in work.beside(files[""]).items() if "" in files else ():
+        path = folder.path / file
+        if not path.is_file() or path.read_bytes() != content:
+            write_bytes(path, content)
 
 
 def load(folder: str | Path, functions: bool = False) -> Any:

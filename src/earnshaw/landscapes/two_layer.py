@@ -48,8 +48,8 @@ class TwoLayerLandscape(PairEnergy):
         """Return the landscape of a problem; warn when a user's activation cannot be computed well at the teacher's norms."""
         student, teacher = problem.charges
         return cls(
-            jnp.asarray(problem.teacher),
-            jnp.asarray(np.concatenate([student, -teacher])),
+            jax.device_put(problem.teacher),  # jnp.asarray would compile for each shape
+            jax.device_put(np.concatenate([student, -teacher])),
             _potential_for(problem),
             problem.trainable_output,
             realisable=problem.is_realisable,
@@ -97,8 +97,8 @@ class TwoLayerLandscape(PairEnergy):
         charges[:n], charges[students : students + k] = known[:n], known[n:]
         return dataclasses.replace(
             self,
-            teacher=jnp.asarray(teacher),
-            charges=jnp.asarray(charges),
+            teacher=jax.device_put(teacher),
+            charges=jax.device_put(charges),
             coordinates=self.coordinates and teachers <= dimension,
         )
 
@@ -120,8 +120,10 @@ class TwoLayerLandscape(PairEnergy):
         or to :math:`|w| = 1` (p = 0, with fixed ones too). If sigma is odd, :math:`(-a, -w)` computes the same too, and a is
         made positive.
         """
-        weights, charges = self.split(point)
         sigma = self.activation
+        if not self.trainable_output and sigma.homogeneous != 0:
+            return point
+        weights, charges = self.split(point)
         if sigma.homogeneous == 0:
             norms = jnp.linalg.norm(weights, axis=-1, keepdims=True)
             weights = weights / jnp.where(norms > 0, norms, 1.0)

@@ -83,12 +83,12 @@ def remember_programs() -> None:
         return
     if os.access(folder, os.W_OK):
         jax.config.update("jax_compilation_cache_dir", str(folder))
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.05)  # less is no more than to read it
 
 
 @functools.cache
-def _options() -> dict[str, Any]:
-    """Return compiler options, if this version of XLA knows them and the default device is a CPU.
+def _options(device: str) -> dict[str, Any]:
+    """Return compiler options for a device: for a CPU, if this version of XLA knows them.
 
     There jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
     float64 as XLA's own loops, and cuts products and loops of our sizes into tasks for several threads, at more cost than
@@ -99,10 +99,11 @@ def _options() -> dict[str, Any]:
         "xla_cpu_multi_thread_eigen": False,
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner",
     }
-    if jax.default_backend() != "cpu":
+    if device != "cpu":
         return {}
     try:
-        jax.jit(lambda x: x + 1, compiler_options=options).lower(1.0).compile()
+        with on_host():
+            jax.jit(lambda x: x + 1, compiler_options=options).lower(1.0).compile()
     except Exception:  # XLA reports an unknown option by an error whose class depends on the version
         return {}
     return options
@@ -127,6 +128,12 @@ def on_host() -> Iterator[None]:
         yield
 
 
+def computing_on() -> str:
+    """Return where this thread computes now: on the ``cpu``, as it does inside :func:`on_host`, or the ``gpu``."""
+    chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
+    return jax.default_backend() if chosen is None else chosen if isinstance(chosen, str) else chosen.platform
+
+
 def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
     """Return the function jitted with the options above; settings are those of :func:`jax.jit`.
 
@@ -136,20 +143,21 @@ def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any
     locks: collections.defaultdict[Any, threading.Lock] = collections.defaultdict(threading.Lock)
 
     @functools.cache
-    def jitted() -> Callable[..., Any]:
-        return jax.jit(function, compiler_options=_options(), **settings)
+    def jitted(device: str) -> Callable[..., Any]:
+        return jax.jit(function, compiler_options=_options(device), **settings)
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
         leaves, tree = jax.tree.flatten(arguments)
-        key = (tree, tuple(getattr(leaf, "shape", leaf) for leaf in leaves))
+        device = computing_on()
+        key = (device, tree, tuple(getattr(leaf, "shape", leaf) for leaf in leaves))
         if key in seen:
-            return jitted()(*arguments)
+            return jitted(device)(*arguments)
         begin = time.perf_counter()
         _busy.change(1)
         try:
             with locks[key]:
-                result = jax.block_until_ready(jitted()(*arguments))
+                result = jax.block_until_ready(jitted(device)(*arguments))
         finally:
             _busy.change(-1)
         seen.add(key)

@@ -88,6 +88,11 @@ class Problem(Shown):
         return None
 
     @property
+    def effort(self) -> float:
+        """How long a run takes, in a unit of its network: by this work is ordered, and its progress counted."""
+        return float(np.prod(self.shape))
+
+    @property
     def anchors(self) -> Array:
         """The matrix (k, d) of what stays where it is: the teacher's neurons, the protons; k may be 0."""
         return np.zeros((0, 1)) if self.symmetry is None else self.symmetry.anchors

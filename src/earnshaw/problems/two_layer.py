@@ -142,6 +142,11 @@ class TwoLayer(Problem):
         return 64 if self.students * (self.students + self.teachers) <= 300 else 32
 
     @property
+    def effort(self) -> float:
+        """Pairs of neurons, n (n + k), times steps, which on the paper's grid are as k^2 / n, mostly within a factor of 1.5."""
+        return float((self.students + self.teachers) * self.teachers**2)
+
+    @property
     def unprovable(self) -> str | None:
         """The theorems are about ReLU networks that sum their neurons."""
         if self.activation.kind != "relu":

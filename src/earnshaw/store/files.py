@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import tempfile
+import threading
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 from earnshaw.errors import InputError
 
 MAX_INFLATED = 1 << 28  # bytes of an .npz that is much smaller itself
+_READING = threading.Lock()  # NumPy asks ast about headers, which fails in two threads (python/cpython#106905)
 HEADER = "header"  # the name of a sealed file's header among its arrays
 
 
@@ -134,7 +136,7 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
                 raise InputError(f"{path} is compressed in another way than .npz files are; save it with numpy.savez")
             if total > max(MAX_INFLATED, 20 * size):
                 raise InputError(f"{path} would inflate from {size} to {total} bytes; save it with numpy.savez instead")
-        with path.open("rb") as stream:
+        with _READING, path.open("rb") as stream:
             archive = np.load(stream, allow_pickle=False)
             if isinstance(archive, np.lib.npyio.NpzFile):
                 with archive:

@@ -19,7 +19,7 @@ from earnshaw.descent.newton.endings import flow_end, sharpen
 from earnshaw.descent.newton.polish import Polished, polish
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping
 from earnshaw.landscapes.base import Landscape
-from earnshaw.numerics import TOLERANCES, on_host
+from earnshaw.numerics import TOLERANCES, computing_on, on_host
 from earnshaw.problems import TwoLayer
 from earnshaw.problems.base import Problem
 
@@ -30,7 +30,7 @@ USUAL_STEP = 0.1  # by which waits are predicted for algorithms without a fixed 
 
 def _together() -> int:
     """Return how many lanes Newton's method takes together: few come due at one check of a CPU's block, many of a GPU's."""
-    return 2 if jax.default_backend() == "cpu" else 256
+    return 2 if computing_on() == "cpu" else 256
 
 
 class Stationarity(NamedTuple):
@@ -124,8 +124,6 @@ class NewtonJudge(Judge):
     together: int = field(default_factory=_together)  # lanes that Newton's method takes
     #: the minima to which lanes are on their way, where a Newton test has found them
     ahead: dict[int, Polished] = field(default_factory=dict, compare=False, repr=False)
-    #: what Newton's method made of lanes at their points, where somebody has asked it already; else None
-    newton: Callable[[np.ndarray, np.ndarray], Polished | None] = lambda lanes, points: None
 
     @functools.cached_property
     def probe(self) -> np.ndarray:
@@ -219,15 +217,11 @@ class NewtonJudge(Judge):
         arrived = np.zeros(look.lanes.size, dtype=bool)
         for slot in np.flatnonzero(some):
             lane, point = int(look.lanes[slot]), look.points[slot]
-            if self.has_arrived(lane, point):
-                self._end(look.ledger, lane, self.ahead[lane], point)
+            end = self.ahead.get(lane)
+            if end is not None and np.linalg.norm(point - end.point) <= end.radius:
+                self._end(look.ledger, lane, end, point)
                 arrived[slot] = True
         return arrived
-
-    def has_arrived(self, lane: int, point: np.ndarray) -> bool:
-        """Say whether a lane is in the ball of the minimum that a Newton test has found: no other test is needed."""
-        end = self.ahead.get(lane)
-        return end is not None and bool(np.linalg.norm(point - end.point) <= end.radius)
 
     def _end(self, ledger: Ledger, lane: int, end: Polished, last: np.ndarray) -> None:
         """Close a lane in the basin of a strict minimum."""
@@ -277,9 +271,6 @@ class NewtonJudge(Judge):
 
     def _polish(self, ledger: Ledger, lanes: np.ndarray, points: np.ndarray) -> Any:
         """Return what Newton's method makes of some lanes: a :class:`Polished` of NumPy arrays."""
-        known = self.newton(lanes, points)
-        if known is not None:
-            return known
         owners, block = self._block(lanes, points)
         wide, probe = self._wide
         found = polish(wide.take(owners), wide.room(block), probe, self.lengths(ledger, owners))

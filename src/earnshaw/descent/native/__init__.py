@@ -21,13 +21,12 @@ from dataclasses import replace
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-import jax
 import numpy as np
 
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, papers_own
-from earnshaw.descent.outcomes import Ledger, Stopping
+from earnshaw.descent.outcomes import Begun, Ledger, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import TOLERANCES
@@ -36,6 +35,7 @@ from earnshaw.problems import Problem
 FOLDER = Path(__file__).parent
 SOURCES = ("kernel.c", "lanes.h")
 TOGETHER = 4  # lanes that Newton's method takes: many are awake after a call, and four take as long as three
+NARROW = {"avx2": 4}  # lanes of a set that is faster for so few than the widest, of which it would fill a part
 CALL = 4e9  # multiplications of one call, a fraction of a second: an interruption is heard between two
 
 
@@ -98,12 +98,17 @@ def instruction_sets() -> list[str]:
     return found
 
 
+def _suiting(sets: list[str], lanes: int) -> str:
+    """Return the instruction set for so many lanes: the widest, or one that they fill."""
+    return next((name for name in sets if lanes <= NARROW.get(name, 0)), sets[0])
+
+
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
-    """Return, in words, why the kernel cannot compute this here; None where it can."""
+    """Return, in words, why the kernel, which is for the CPU, cannot compute this here; None where it can."""
     covered = papers_own(problem, descent, stopping) and all((charges == 1).all() for charges in problem.charges)
     if not covered:
         return "it is for ReLU, a teacher of coordinate vectors, output weights 1 and gradient descent without a trace"
-    return missing() if jax.default_backend() == "cpu" else "it computes on a CPU, and JAX has another device"
+    return missing()
 
 
 def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
@@ -119,21 +124,25 @@ def run(
     starts: np.ndarray,
     cancelled: Callable[[], bool] = lambda: False,
     instructions: str | None = None,
+    begun: Begun | None = None,
 ) -> Ledger:
-    """Follow gradient descent from every start (lanes, n, d) until the judge has decided each lane.
+    """Follow gradient descent from every start (lanes, n, d), or from where lanes have ``begun``, until the judge has decided each.
 
-    ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are the
-    widest of :func:`instruction_sets`, and change no bit.
+    ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are one of
+    :func:`instruction_sets`, the one that suits the number of lanes unless told, and change no bit.
     """
     judge = replace(judge, together=TOGETHER)
     library, step, landscape = _library(), descent.step_length, judge.landscape
     assert not isinstance(library, str)
     assert isinstance(landscape, TwoLayerLandscape)
     assert step is not None
-    name, stopping, every = (instructions or instruction_sets()[0]).encode(), judge.stopping, descent.check_every
-    book, points = Ledger(starts), np.array(starts, dtype=np.float64, order="C")
+    stopping, every, sets = judge.stopping, descent.check_every, [instructions] if instructions else instruction_sets()
+    book = Ledger(starts, begun)
+    points = np.array(starts if begun is None else begun.points, dtype=np.float64, order="C")
     (lanes, n, d), teachers = points.shape, landscape.teacher.shape[0]
-    lengths, report, woken = step * book.scale, np.empty((lanes, 4)), np.zeros(lanes, dtype=np.bool_)
+    lengths, report, woken = step * book.scale, np.empty((lanes, 4)), np.full(lanes, begun is not None)
+    if begun is not None:
+        report[:] = begun.report.T
     arrays = (points, book.steps, book.next_test, lengths, report, woken)
     task = _Task(
         *(n, teachers, d),
@@ -144,11 +153,9 @@ def run(
     )
     taken = _Book(*(array.ctypes.data for array in arrays))
     waiting = np.arange(lanes)
-    while waiting.size:
+    while True:
         if cancelled():
             raise InterruptedError("the descent was cancelled")
-        if library.earnshaw_run(name, ctypes.byref(task), ctypes.byref(taken), waiting.size, waiting.ctypes.data) < 0:
-            raise MemoryError("the native kernel found no memory for its lanes")
         awake = waiting[woken[waiting]]
         attempts = book.steps[awake]
         decided, restarted = judge.decide(Look(book, awake, points[awake], Stationarity(*report[awake].T)))
@@ -158,4 +165,8 @@ def run(
         points[again], lengths[again] = starts[again], step * book.scale[again]
         woken[awake] = False
         waiting = waiting[~np.isin(waiting, awake[decided])]
-    return book
+        if not waiting.size:
+            return book
+        name = _suiting(sets, waiting.size).encode()
+        if library.earnshaw_run(name, ctypes.byref(task), ctypes.byref(taken), waiting.size, waiting.ctypes.data) < 0:
+            raise MemoryError("the native kernel found no memory for its lanes")
