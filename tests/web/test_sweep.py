@@ -1,6 +1,7 @@
 """The view Sweep: the numbers are those of the command it shows, runs can be stopped, and nothing by name loads a file."""
 
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,10 +27,32 @@ def told(response):
     return [json.loads(lines[0].removeprefix("data: ")) for lines in blocks[:-1]]
 
 
+class Patient(sweep._Heard):
+    """What the threads of a sweep say, each time waiting until an event has told it: 100 runs may take less than one event."""
+
+    def __init__(self, runs):
+        super().__init__(runs)
+        self.told, self.heard = 0, threading.Condition()
+
+    def ended(self, values, outcomes):
+        with self.heard:
+            super().ended(values, outcomes)
+            mine = sum(len(values) for values, _ in self.ends)
+            assert self.heard.wait_for(lambda: self.told >= mine, timeout=60.0)
+
+    def event(self):
+        event = super().event()
+        with self.heard:
+            self.told = event["ended"]
+            self.heard.notify_all()
+        return event
+
+
 @pytest.fixture(scope="module")
 def events(client):
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(sweep, "EVERY", 0.02)
+        patched.setattr(sweep, "_Heard", Patient)
         return told(client.post("/api/sweep/run", json=SIX))
 
 
