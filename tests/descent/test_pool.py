@@ -1,6 +1,9 @@
 """The pool of lanes, on whatever device there is: a run that it has begun must end as it does in a block of its own problem."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -150,6 +153,39 @@ def test_a_sweep_by_the_pool_is_the_sweep_by_xla(monkeypatch, tmp_path, compiler
         assert one.runs.weights == pytest.approx(other.runs.weights, abs=1e-9)
     again = plans[0].compute(pieces[1], Context())  # as a worker of a cluster would
     assert again["weights"].tobytes() == pooled[1].runs.weights.tobytes()
+
+
+REHEARSED = """
+import numpy as np
+from dataclasses import replace
+from earnshaw import TwoLayer
+from earnshaw.descent import pool
+from earnshaw.descent.outcomes import Stop
+from earnshaw.experiments import Plan
+from earnshaw.experiments.work import Context
+from earnshaw.numerics import compilations
+
+pool.SLOTS["cpu"], pool.HEAD[Stop.EARLY] = 32, 4000
+plan = Plan.of(TwoLayer(np.eye(12)), runs=20, kernel="pool")
+(piece,) = plan.pieces("k12-n12")
+(begun,) = plan.begin({piece: Context()})
+assert begun[0] == piece and 0 < begun[2] < piece.weight, begun[2]
+before = len(compilations())
+plan.rehearse("k12-n12", Context())
+compiled = len(compilations())
+plan.finish("k12-n12", [plan.compute(piece, replace(Context(), begun=begun[1]))])
+print(compiled - before, len(compilations()) - compiled)
+"""
+
+
+def test_after_a_rehearsal_nothing_is_compiled(monkeypatch):
+    """In a process of its own, for which nothing has been compiled before; some runs of the pool's were not at rest."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    done = subprocess.run([sys.executable, "-c", REHEARSED], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr
+    rehearsed, later = map(int, done.stdout.split())
+    assert rehearsed >= 3
+    assert later == 0
 
 
 def test_an_error_in_a_pool_is_that_of_the_sweep(monkeypatch):

@@ -10,6 +10,7 @@ import threading
 import time
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -79,6 +80,10 @@ def wait(context):
     while not context.cancelled():
         time.sleep(0.01)
     return "stopped"
+
+
+def sign(folder, name, _):
+    (folder / f"{os.getpid()}-{name}").touch()
 
 
 def die(_):
@@ -164,6 +169,21 @@ def test_the_heaviest_of_those_that_wait_comes_first():
             some.submit(number, received=lambda _, name=name: came.append(name), weight=weight)
         assert going.result() in some.processes
     assert came == ["d", "b", "e", "a", "c"]
+
+
+def test_every_process_makes_every_call_of_a_rehearsal_first_and_none_hurts(tmp_path):
+    def signed():
+        return {file.name for file in tmp_path.iterdir()}
+
+    with Crew(2, threads=1) as some:
+        some.rehearse([])
+        some.rehearse([partial(sign, tmp_path, "a"), odd, partial(sign, tmp_path, "b")])
+        first = some.submit(number).result()
+        assert {f"{first}-a", f"{first}-b"} <= signed()
+        deadline = time.monotonic() + 60
+        while len(signed()) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert signed() == {f"{one}-{name}" for one in some.processes for name in "ab"}
 
 
 def test_what_goes_on_is_stopped_and_what_waits_never_begins():
@@ -264,8 +284,17 @@ def test_processes_end_with_the_one_that_began_them():
 
 
 def test_who_has_processes(monkeypatch):
-    """The paper's own case, with much to do and many workers."""
-    monkeypatch.setattr(engine, "Crew", lambda workers, threads: ("crew", workers, threads))
+    """The paper's own case, with much to do and many workers; those for whom a device begins rehearse meanwhile."""
+
+    class Crewman(NamedTuple):
+        workers: int
+        threads: int
+
+        def rehearse(self, calls):
+            rehearsed.append([call.args for call in calls])
+
+    rehearsed = []
+    monkeypatch.setattr(engine, "Crew", Crewman)
 
     def begun(plan, workers, count=10_000, cluster=None):
         some = engine._Run(plan, None, workers, lambda share, what: None, cluster=cluster)
@@ -275,8 +304,9 @@ def test_who_has_processes(monkeypatch):
         """A start of a user's own, which no process knows."""
 
     here = PLAN.settings[0].kernel == "native"
-    assert begun(PLAN, 12) == (("crew", 12, engine.THREADS) if here else None)
-    assert begun(Plan.of(TwoLayer(np.eye(6)), kernel="pool"), 12) == (("crew", 12, engine.LOOKING) if here else None)
+    assert begun(PLAN, 12) == ((12, engine.THREADS) if here else None)
+    assert begun(Plan.of(TwoLayer(np.eye(6)), kernel="pool"), 12) == ((12, engine.LOOKING) if here else None)
+    assert rehearsed == ([[], [("k6-n6",)]] if here else [])
     assert begun(PLAN, 6) is None
     assert begun(PLAN, 12, count=20) is None, "little to do"
     assert begun(PLAN, 12, cluster="local:2") is None

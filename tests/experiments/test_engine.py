@@ -257,7 +257,7 @@ def test_pieces_that_a_device_begins_together_are_kept_one_by_one(tmp_path, monk
     def begin(self, contexts):
         for piece, context in reversed(contexts.items()):
             TROUBLE.get(("begin", piece.low), lambda context: None)(context)
-            yield piece, {"begun": np.array([piece.low])}
+            yield piece, {"begun": np.array([piece.low])}, 1.0
 
     def go_on(self, piece, context):
         assert piece.low == 0 or context.begun["begun"].tolist() == [piece.low]

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
@@ -90,6 +90,17 @@ class Crew(Executor):
             heapq.heappush(self._waiting, job)
             self._hand_out()
         return job.future
+
+    def rehearse(self, calls: Sequence[Call]) -> None:
+        """Have every process make these calls before others, for what it learns by them: nobody hears of answers or errors.
+
+        Each begins with another one, so that of what they compile each can find some on disk.
+        """
+        with self._lock:
+            for place, member in enumerate(self._members if calls else ()):
+                first = place % len(calls)
+                for call in (*calls[first:], *calls[:first]):
+                    member.send((None, call, False))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Wait for the calls that were made, or with ``cancel_futures`` stop them, and end the processes."""
@@ -279,7 +290,11 @@ def serve(threads: int) -> None:
     def say(number: int, what: str, content: Any) -> None:
         _write(answers, lock, (number, what, content))
 
-    def make(number: int, call: Call, listening: bool) -> None:
+    def make(number: int | None, call: Call, listening: bool) -> None:
+        if number is None:
+            with contextlib.suppress(Exception):
+                call(Context(stop.is_set))
+            return
         told = _Told(stop, lambda what, content: say(number, what, content), listening)
         try:
             answer = call(told.context)

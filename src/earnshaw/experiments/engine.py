@@ -201,7 +201,10 @@ class _Run:
         much = sum(piece.weight for piece in pieces) >= MUCH * self.workers
         if not (many and much) or self.cluster is not None or not self.work.portable:
             return None
-        return Crew(self.workers, LOOKING if self.work.groups(pieces) else THREADS)
+        first = [group[0].setting for group in self.work.groups(pieces)]
+        crew = Crew(self.workers, LOOKING if first else THREADS)
+        crew.rehearse([partial(self.sent[name].rehearse, name) for name in first])  # while the device begins
+        return crew
 
     @cached_property
     def sent(self) -> dict[str, Sent]:
@@ -228,21 +231,20 @@ class _Run:
         futures = {piece: promised.get(piece) or self._hand(executor, piece) for piece in pieces}
         return {future: piece for piece, future in futures.items()}
 
-    def _hand(self, executor: Executor, piece: Piece, begun: Arrays | None = None) -> Future[Timed]:
-        """Hand out a piece, with what has begun of it."""
+    def _hand(self, executor: Executor, piece: Piece, begun: Arrays | None = None, left: float = 0.0) -> Future[Timed]:
+        """Hand out a piece, with what has begun of it and the weight of what is left; others come in the order of all."""
         if not isinstance(executor, Crew):
             return executor.submit(self._compute, piece, begun)
         call = partial(self.sent[piece.setting].compute, piece, begun=begun)
-        weight = 0.0 if begun is None else piece.weight  # who was not begun waits in the order of all
-        return executor.submit(call, self._context(piece), partial(self._received, piece), weight)
+        return executor.submit(call, self._context(piece), partial(self._received, piece), left)
 
     def _begin(self, executor: Executor, promised: Mapping[Piece, Future[Timed]]) -> None:
         """Begin several pieces together on the device, hand each out as soon as that is done, and keep its promise with the result."""
         stop, left = timing(), dict(promised)
         try:
-            for piece, arrays in self.work.begin({piece: self._context(piece) for piece in promised}):
+            for piece, arrays, weight in self.work.begin({piece: self._context(piece) for piece in promised}):
                 self.began[piece] = stop({})
-                self._hand(executor, piece, arrays).add_done_callback(partial(_keep, left.pop(piece)))
+                self._hand(executor, piece, arrays, weight).add_done_callback(partial(_keep, left.pop(piece)))
         except BaseException as error:
             for future in left.values():
                 future.set_exception(error)

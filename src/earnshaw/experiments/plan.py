@@ -43,6 +43,7 @@ from earnshaw.symmetry import pack
 
 MAX_RUNS = 10**8  # of a plan: every end point is kept, and every piece is listed
 PIECE = 256  # lanes of a piece at least: several batches, so that decided lanes are replaced
+REHEARSED = 4  # runs, of which most will do all that runs do
 # What can take the steps: a library in C on a CPU, a pool of all problems' lanes on a GPU, where they cover the problem.
 KERNELS = ("native", "pool", "xla")
 TRACE = tuple(entry.name for entry in dataclasses.fields(Trace))
@@ -248,8 +249,11 @@ class Plan(Work):
                 groups.setdefault((pool_size(setting.problem), setting.descent), []).append(piece)
         return list(groups.values())
 
-    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays]]:
-        """Take the runs of a group of pieces to where they need a look, in a pool; that counts as half of their way."""
+    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays, float]]:
+        """Take the runs of a group of pieces to where they need a look, in a pool; that counts as half of their way.
+
+        What is left is heavy where many runs have found no rest: the others need little more than that look.
+        """
         pieces = list(contexts)
         problems = [self.by_name[piece.setting].problem for piece in pieces]
         starts = [partial(self._starts, piece) for piece in pieces]
@@ -259,7 +263,15 @@ class Plan(Work):
             contexts[pieces[place]].progress(share / 2, pieces[place].setting)
 
         for place, begun in pool.run(contexts[pieces[0]].cancelled, heard):
-            yield pieces[place], begun._asdict()
+            restless = np.count_nonzero(begun.steps >= pool.limit)
+            yield pieces[place], begun._asdict(), problems[place].effort * restless
+
+    def rehearse(self, name: str, context: Context) -> None:
+        """Take a few runs of a setting to their ends, without a pool, and group these."""
+        setting = self.by_name[name]
+        few = dataclasses.replace(setting, runs=min(setting.runs, REHEARSED), kernel=self._host_kernel(setting))
+        plan = dataclasses.replace(self, settings=(few,))
+        plan.finish(name, [plan.compute(piece, context) for piece in plan.pieces(name)])
 
     def _starts(self, piece: Piece) -> np.ndarray:
         return self.start.draw(self.by_name[piece.setting].problem, self.seed, np.arange(piece.low, piece.high))
@@ -270,7 +282,7 @@ class Plan(Work):
         setting, starts, lanes = self.by_name[piece.setting], self._starts(piece), np.arange(piece.low, piece.high)
         problem, begun = setting.problem, context.begun
         if setting.kernel == "pool" and begun is None:
-            ((_, begun),) = self.begin({piece: context})
+            ((_, begun, _),) = self.begin({piece: context})
         tries = 1 if starts.ndim == 1 + len(problem.shape) else len(starts)
         points, every = starts.reshape(-1, *problem.shape), np.tile(lanes, tries)
         kernel, batch = self._host_kernel(setting), setting.batch if begun is None else problem.batch

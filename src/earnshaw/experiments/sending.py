@@ -56,6 +56,10 @@ class Sent:
         put_results(self._opened, self.work, name, finished.files)
         return replace(finished, files={part: {} for part in finished.files})
 
+    def rehearse(self, name: str, context: Context) -> None:
+        """Compute a little of the setting, in another process, which then knows how."""
+        self.work.rehearse(name, context)
+
     @property
     def _opened(self) -> RunFolder:
         assert self.folder is not None

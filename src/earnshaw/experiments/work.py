@@ -200,9 +200,12 @@ class Work:
         """Return groups of those pieces that a device begins together, before workers compute them; here, none."""
         return []
 
-    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays]]:
-        """Begin a group of pieces; yield each, as :attr:`Context.begun` has it, when that is done, in any order."""
+    def begin(self, contexts: Mapping[Piece, Context]) -> Iterator[tuple[Piece, Arrays, float]]:
+        """Begin a group of pieces; yield each when that is done, in any order, as :attr:`Context.begun` has it, with the weight of what is left."""
         raise NotImplementedError
+
+    def rehearse(self, name: str, context: Context) -> None:
+        """Compute a little of a setting, of which a device begins the pieces, and forget it: what that needs is compiled then."""
 
     def finish(self, name: str, pieces: list[Arrays]) -> Finished:
         """Return a setting's results from those of its pieces, with the SHA-256 of each certificate beside them in the record."""
