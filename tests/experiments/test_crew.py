@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from earnshaw.descent import native
 from earnshaw.errors import InputError
 from earnshaw.experiments import Interrupted, Plan, engine, run, run_plan
 from earnshaw.experiments.crew import Crew
@@ -47,7 +48,9 @@ def found(monkeypatch):
 
 @pytest.fixture
 def crews(monkeypatch):
-    """Let two workers be two processes, and remember them."""
+    """Let two workers be two processes, and remember them; they are for what the native kernel computes."""
+    if native.missing():
+        pytest.skip(f"there is no native kernel: {native.missing()}")
     begun = []
 
     class Known(Crew):
