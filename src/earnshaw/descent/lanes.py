@@ -16,7 +16,7 @@ from earnshaw.descent import native
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges import judge_for
 from earnshaw.descent.judges.base import Judge, Look
-from earnshaw.descent.judges.newton import NewtonJudge
+from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, Wake, papers_own
 from earnshaw.descent.optimizers.first_order import GradientDescent
 from earnshaw.descent.outcomes import Begun, Ledger, Outcome, Stop, Stopping, Trace
 from earnshaw.landscapes import lane_landscape
@@ -24,6 +24,7 @@ from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import Problem
 
+STRIDES = 20  # between two snapshots at most: an interruption is heard then
 STEP_MULTIPLE = 4  # XLA's loops are fastest at multiples of a vector, and fewer sizes are fewer programs
 
 
@@ -41,6 +42,7 @@ class Lanes:
     padded : compute with sizes rounded up to multiples of four, which suits vectors and lets neighbours share a program; only
         for an algorithm that leaves padding alone.
     begun : how far the lanes have come already, for an algorithm whose state is its point; None: they are at their starts.
+    wake : when the judge wants to look at a lane, where that can be said: snapshots in between are left out.
     """
 
     landscape: Landscape
@@ -52,6 +54,7 @@ class Lanes:
     seed: int = 0
     padded: bool = False
     begun: Begun | None = None
+    wake: Wake | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,36 @@ def _advance(
     return state, jnp.stack(report(landscape, state.point))
 
 
+@functools.partial(compiled, static_argnums=(0, 1, 2, 3))
+def _advance_until(
+    descent: Descent,
+    report: Callable,
+    stride: int,
+    max_steps: int,
+    landscape: Landscape,
+    state: Any,
+    wake: Wake,
+    occupied: jax.Array,
+    steps: jax.Array,
+    due: jax.Array,
+) -> tuple[Any, jax.Array, jax.Array]:
+    """Take a stride of steps and look, again until a lane needs more than that; report on each lane, in rows, and count the strides."""
+
+    def look(carry: tuple) -> tuple:
+        strides, state, _, _ = carry
+        state = jax.lax.fori_loop(0, stride, lambda _, s: descent.advance(landscape, s), state)
+        rows, strides = report(landscape, state.point), strides + 1
+        needed = wake.needed(rows, steps + stride * strides, due, max_steps)
+        return strides, state, jnp.stack(rows), jnp.any(occupied & needed)
+
+    def goes_on(carry: tuple) -> jax.Array:
+        return (carry[0] < STRIDES) & ~carry[-1]
+
+    none = jnp.zeros((len(Stationarity._fields), steps.shape[0]))
+    strides, state, rows, _ = jax.lax.while_loop(goes_on, look, (jnp.int64(0), state, none, jnp.bool_(False)))
+    return state, rows, strides
+
+
 @functools.partial(compiled, static_argnums=0)
 def _init(descent: Descent, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> Any:
     return descent.init(landscape, points, scale, keys)
@@ -150,7 +183,8 @@ class Block:
         self.keys = np.asarray(jax.random.key_data(keys))
         self.slots = np.zeros(0, dtype=np.int64)  # the lane in each slot of the block; -1 is an empty slot
         self.state: Any = None
-        self.local = lanes.landscape  # of the lanes in the block
+        self.taken: Landscape | None = None  # that of the lanes in the block
+        self.local = lanes.landscape  # and as it is computed with
 
     def snapshots(self) -> Iterator[Snapshot]:
         """Advance, test and refill until every lane is decided; yield new lanes where they begin, and all after some steps."""
@@ -170,12 +204,25 @@ class Block:
             if not occupied.size:
                 continue
             alive = self.slots[occupied]
-            self.state, report = self._advance(self.local, self.state, np.int64(stride))
-            book.steps[alive] += stride
+            report = self._move(stride)
             snapshot = self._snapshot(occupied, report)
             ready = np.flatnonzero((book.steps[alive] % every == 0) | (book.steps[alive] >= stopping.max_steps))
             waiting = np.concatenate([self._decide(occupied, snapshot, ready), waiting])
             yield snapshot
+
+    def _move(self, stride: int) -> jax.Array:
+        """Take a stride of steps, or several, until a lane needs a look; return the report on each."""
+        book, wake, occupied = self.ledger, self.lanes.wake, self.slots >= 0
+        strides: Any = 1
+        if wake is None:
+            self.state, report = self._advance(self.local, self.state, np.int64(stride))
+        else:
+            lanes, limits = np.where(occupied, self.slots, 0), (stride, self.lanes.judge.stopping.max_steps)
+            going = occupied, book.steps[lanes], book.next_test[lanes]
+            how = self.lanes.descent, self.lanes.judge.report, *limits
+            self.state, report, strides = _advance_until(*how, self.local, self.state, wake, *going)
+        book.steps[self.slots[occupied]] += stride * int(strides)
+        return report
 
     def _decide(self, slots: np.ndarray, snapshot: Snapshot, ready: np.ndarray) -> np.ndarray:
         """Let the judge look at those lanes in these slots that are ready; return which begin again."""
@@ -217,14 +264,15 @@ class Block:
             return fresh
         book = self.ledger
         parked = np.concatenate([lanes, np.full(size - lanes.size, lanes[0])])
-        self.local, points = self.lanes.landscape.take(parked), self._places(parked)
-        if self.lanes.padded:
-            self.local, points = self.local.padded(points, STEP_MULTIPLE)
+        taken, points = self.lanes.landscape.take(parked), self._places(parked)
+        if taken is not self.taken:
+            self.taken, self.local = taken, taken.widened(STEP_MULTIPLE) if self.lanes.padded else taken
+        points = self.local.room(points) if self.lanes.padded else points
         begun = _init(self.lanes.descent, self.local, points, book.scale[parked], self.keys[parked])
         if kept.size:
             old = jax.tree.map(lambda leaf: np.asarray(leaf)[kept], self.state)
             begun = jax.tree.map(lambda old, new: np.concatenate([old, np.asarray(new)[kept.size :]]), old, begun)
-        self.state = jax.tree.map(jnp.asarray, begun)
+        self.state = jax.device_put(begun)
         self.slots = np.concatenate([lanes, np.full(size - lanes.size, -1)])
         return np.arange(kept.size, lanes.size)
 
@@ -271,6 +319,10 @@ def descend(
         chosen: Descent, limits: Stopping, points: np.ndarray, lanes: np.ndarray, begun: Begun | None = None
     ) -> tuple[Ledger, Trace | None]:
         judge = judge_for(energy, problem, chosen, limits)
+        wake = None
+        if papers_own(problem, chosen, limits):
+            assert isinstance(judge, NewtonJudge)
+            wake = Wake(*map(np.float64, judge.wake()))
         if kernel == "native":
             native.require(problem, chosen, limits)
             assert isinstance(judge, NewtonJudge)
@@ -282,6 +334,7 @@ def descend(
             "batch": batch,
             "seed": seed,
             "begun": begun,
+            "wake": wake,
         }
         return run_lanes(Lanes(**place, descent=chosen, judge=judge, padded=chosen.leaves_padding_alone), cancelled)
 
