@@ -139,8 +139,7 @@ class TwoLayer(Problem):
     @property
     def batch(self) -> int:
         """Fewer runs together, where there are many pairs of neurons."""
-        pairs = self.students * (self.students + self.teachers)
-        return 128 if pairs <= 128 else 64 if pairs <= 300 else 32
+        return 64 if self.students * (self.students + self.teachers) <= 300 else 32
 
     @property
     def effort(self) -> float:
