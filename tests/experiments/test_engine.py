@@ -4,105 +4,18 @@ import contextlib
 import re
 import threading
 import time
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
+from squares import COMPUTED, TROUBLE, Squares, interrupt, pieces_computed, results, squares, stages_computed  # noqa: F401
 
-from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
-from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Interrupted, Motion, Plan, Work, merge, run, work_of
-from earnshaw.experiments.dynamics import Integration
+from earnshaw.errors import DamageWarning, InputError
+from earnshaw.experiments import Interrupted, Plan, run
 from earnshaw.experiments.engine import in_turn
-from earnshaw.experiments.logistic import DataSets, Measurement
-from earnshaw.experiments.parts import Part
-from earnshaw.experiments.survey import Place, Surveying
 from earnshaw.experiments.times import covered
-from earnshaw.experiments.work import KINDS, Finished, Piece, load
-from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
-from earnshaw.store import read_json, read_manifest, write_json
-
-SIZE = 4  # lanes of a piece
-COMPUTED = []  # the pieces that were computed, in order
-TROUBLE = {}  # by piece (setting, low): what to do instead of computing it
-
-
-@dataclass(frozen=True)
-class Squares(Work):
-    """The squares of the lanes, plus a seed; three stages a piece."""
-
-    kind: ClassVar[str] = "squares"
-
-    sizes: tuple[int, ...]
-    runs: int = 10
-    seed: int = 0
-
-    @property
-    def common(self):
-        return {"seed": self.seed}
-
-    @property
-    def parts(self):
-        return {
-            f"s{size}": {"identity": {"size": size}, "runs": self.runs, "plan": {"piece": SIZE}} for size in self.sizes
-        }
-
-    @classmethod
-    def from_json(cls, common, parts, functions=False):
-        sizes = tuple(part["identity"]["size"] for part in parts.values())
-        return cls(sizes, next(iter(parts.values()))["runs"], common["seed"])
-
-    def pieces(self, name):
-        lows = range(0, self.parts[name]["runs"], SIZE)
-        return [Piece(name, low, min(low + SIZE, self.runs), 1.0) for low in lows]
-
-    def compute(self, piece, context):
-        COMPUTED.append((piece.setting, piece.low, piece.high))
-        stages = [context.keep(stage, lambda stage=stage: self._stage(piece, stage)) for stage in range(3)]
-        TROUBLE.get((piece.setting, piece.low), lambda context: None)(context)
-        context.progress(0.5, "half")
-        return {"square": sum(stage["x"] for stage in stages)}
-
-    def _stage(self, piece, stage):
-        COMPUTED.append((piece.setting, piece.low, "stage", stage))
-        lanes = np.arange(piece.low, piece.high)
-        return {"x": (lanes**2 + self.seed) * (stage == 0) + 0 * lanes}
-
-    def finish(self, name, pieces):
-        square = np.concatenate([piece["square"] for piece in pieces])
-        return Finished({"sum": int(square.sum())}, {"": {"square": square}})
-
-    @classmethod
-    def load(cls, folder, functions=False):
-        from earnshaw.store import read_sealed
-
-        return {name: read_sealed(folder / f"{name}.npz")[0]["square"] for name in read_manifest(folder)["settings"]}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _no_trace_of_it():
-    yield
-    del KINDS["squares"]
-
-
-@pytest.fixture(autouse=True)
-def _nothing_computed():
-    COMPUTED.clear()
-    TROUBLE.clear()
-
-
-def pieces_computed():
-    return [entry for entry in COMPUTED if len(entry) == 3]
-
-
-def stages_computed():
-    return [entry for entry in COMPUTED if len(entry) == 4]
-
-
-def results(path):
-    names = ("manifest.json", "s*.npz", "s*.json")
-    return {file.name: file.read_bytes() for name in names for file in sorted(path.glob(name))}
-
+from earnshaw.experiments.work import Piece, load
+from earnshaw.problems import TwoLayer
+from earnshaw.store import read_json, read_manifest
 
 # ---- pieces and their order ------------------------------------------------------------------------------------------
 
@@ -188,10 +101,6 @@ def test_seconds_are_those_of_a_clock_on_the_wall(tmp_path):
 
 
 # ---- interruptions and damage ----------------------------------------------------------------------------------------
-
-
-def interrupt(context):
-    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("at", [("s1", 0), ("s1", 8), ("s2", 4)])
@@ -419,151 +328,3 @@ def test_a_time_limit_is_an_interruption(tmp_path):
     for limit in (0, -1, float("inf")):
         with pytest.raises(InputError, match="give a positive number of seconds"):
             run(Squares((1,)), tmp_path / "run", 1, time_limit=limit)
-
-
-# ---- parts -----------------------------------------------------------------------------------------------------------
-
-
-def in_parts(path, count, work=None):
-    for index in range(1, count + 1):
-        run(work or Squares((1, 2, 3)), path / f"part{index}", 1, part=f"{index}/{count}")
-    return [path / f"part{index}" for index in range(1, count + 1)]
-
-
-@pytest.mark.parametrize("count", [1, 2, 4, 30])
-def test_every_piece_is_of_one_part_and_parts_are_neighbours_of_like_weight(count):
-    pieces = [Piece("s", low, low + 1, 1.0 + low % 3) for low in range(20)]
-    shares = [list(Part(index, count).share(pieces)) for index in range(1, count + 1)]
-    assert [piece for share in shares for piece in share] == pieces
-    weights = [sum(piece.weight for piece in share) for share in shares]
-    assert max(weights) <= sum(weights) / count + 3.0, "no part is heavier by more than a piece"
-
-
-@pytest.mark.parametrize("count", [1, 2, 4, 12])
-def test_merged_parts_are_the_bytes_of_the_whole(tmp_path, count):
-    folders = in_parts(tmp_path, count)
-    assert sorted(pieces_computed()) == [(f"s{s}", low, min(low + 4, 10)) for s in (1, 2, 3) for low in (0, 4, 8)]
-    COMPUTED.clear()
-    before = {file: file.read_bytes() for folder in folders for file in folder.rglob("*") if file.is_file()}
-    done = merge(folders, tmp_path / "merged")
-    assert not COMPUTED, "merging computes nothing anew"
-    assert {file: file.read_bytes() for folder in folders for file in folder.rglob("*") if file.is_file()} == before
-    assert list(done) == ["s1", "s2", "s3"]
-    run(Squares((1, 2, 3)), tmp_path / "whole", 1)
-    assert results(tmp_path / "merged") == results(tmp_path / "whole")
-    spent = [read_json(folder / "record.json")["times"] for folder in folders if (folder / "record.json").exists()]
-    merged = read_json(tmp_path / "merged" / "record.json")["times"]
-    assert merged["s2"]["seconds"] == pytest.approx(sum(times.get("s2", {"seconds": 0})["seconds"] for times in spent))
-
-
-def test_a_part_returns_what_is_whole_there_and_resumes(tmp_path):
-    TROUBLE["s1", 8] = interrupt
-    with pytest.raises(Interrupted):
-        run(Squares((1, 2)), tmp_path / "run", 1, part="1/2")
-    TROUBLE.clear()
-    COMPUTED.clear()
-    assert list(run(Squares((1, 2)), tmp_path / "run", 1, part="1/2")) == ["s1"]
-    assert pieces_computed() == [("s1", 8, 10)]
-    assert list(run(Squares((1, 2)), tmp_path / "run", 1, part="2/2")) == ["s1", "s2"], "the rest, there"
-
-
-def test_parts_that_were_extended_are_merged(tmp_path):
-    in_parts(tmp_path, 2, Squares((1, 2)))
-    folders = in_parts(tmp_path, 2, Squares((1, 2), runs=17))
-    merge(folders, tmp_path / "merged")
-    run(Squares((1, 2), runs=17), tmp_path / "whole", 1)
-    assert results(tmp_path / "merged") == results(tmp_path / "whole")
-
-
-def test_what_cannot_be_merged_is_said_and_nothing_is_written(tmp_path):
-    folders = in_parts(tmp_path, 3)
-    run(Squares((1, 2, 3), seed=1), tmp_path / "seed", 1, part="2/3")
-    run(Squares((1, 2)), tmp_path / "fewer", 1)
-    place = tmp_path / "merged"
-    for given, words in (
-        ([], "there is nothing to merge"),
-        (
-            folders[:2],
-            r"3 of 9 pieces are in none of these folders: s3 runs 0 to 3, s3 runs 4 to 7, s3 runs 8 to 9; 2 ",
-        ),
-        ([folders[0], tmp_path / "seed"], r"seed is 0 in \S*part1, and 1 in \S*seed"),
-        ([folders[0], tmp_path / "fewer"], r"s3 is another value in \S*part1, and nothing in \S*fewer"),
-        ([tmp_path / "none"], "is not a folder"),
-    ):
-        with pytest.raises(InputError, match=words):
-            merge(given, place)
-    with pytest.raises(InputError, match="is to be merged into itself"):
-        merge(folders, folders[0])
-    for part in ("0/2", "3/2", "1/0", "1", "1/x", "1/200000"):
-        with pytest.raises(InputError, match=f"the part is '?{part}"):
-            run(Squares((1,)), place, 1, part=part)
-    with pytest.raises(InputError, match="part 1/2 was asked for without a folder"):
-        run(Squares((1,)), part="1/2")
-    assert not place.exists()
-
-
-def test_a_damaged_piece_or_result_is_not_merged(tmp_path):
-    folders = in_parts(tmp_path, 2)  # the second setting is in both
-    for file in (folders[0] / "pieces" / "s2-00000000.npz", folders[1] / "s3.npz", folders[1] / "s3.json"):
-        content = file.read_bytes()
-        file.write_bytes(content[:-10])
-        with pytest.raises(InputError, match=file.name):
-            merge(folders, tmp_path / "merged")
-        assert not (tmp_path / "merged").exists()
-        file.write_bytes(content)
-    merge(folders, tmp_path / "merged")
-
-
-def test_parts_of_other_versions_are_named(tmp_path):
-    folders = in_parts(tmp_path, 2)
-    how = read_json(folders[1] / "record.json")
-    write_json(folders[1] / "record.json", how | {"versions": how["versions"] | {"jax": "0.9.9"}})
-    with pytest.warns(AccuracyWarning, match=r"versions.jax is \S+ in one, and 0.9.9 in another"):
-        merge(folders, tmp_path / "merged")
-
-
-# ---- work from a manifest --------------------------------------------------------------------------------------------
-
-WORKS = [
-    Squares((1, 2), 7, 3),
-    Plan.of([TwoLayer(np.eye(2)), TwoLayer(np.eye(3), students=2)], runs=5, seed=2),
-    Plan.of(RandomConvNets(filter_size=2, patches=3, ratio=0.5), runs=5),
-    DeepGrid((DeepTanh(2, 3, 4),), DeepTraining(teachers=2, steps=10, records=2)),
-    Motion(
-        Charges(np.eye(3), electron_charges=[1, 1, 1], law=ChargeLaw("coulomb")), np.eye(3) + 1, Integration(until=2.0)
-    ),
-    Measurement(
-        what="estimate", numbers={"distance": 0.1}, settings=(DataSets(neurons=1, dimension=2, samples=9, sets=2),)
-    ),
-    Growing(TwoLayer(np.eye(3)), np.ones((2, 3, 3)), neurons=4, beam=2),
-    Surveying((Place(7, 8), Place(6, 6))),
-]
-
-
-@pytest.mark.parametrize("work", WORKS, ids=lambda work: type(work).__name__)
-def test_work_is_rebuilt_from_the_manifest_alone(tmp_path, work):
-    from earnshaw.store import RunFolder
-
-    with RunFolder(tmp_path / "run", work.kind, work.common, work.parts):
-        pass
-    again = work_of(tmp_path / "run")
-    assert type(again) is type(work)
-    assert again.hash == work.hash
-    assert (again.common, again.parts) == (work.common, work.parts)
-    assert [again.pieces(name) for name in again.parts] == [work.pieces(name) for name in work.parts]
-    if type(work).__eq__ is not object.__eq__:
-        assert again == work
-
-
-def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
-    run(Squares((1,)), tmp_path / "run", 1)
-    kind = KINDS.pop("squares")
-    try:
-        for read in (load, work_of):
-            with pytest.raises(
-                InputError,
-                match="work of the kind 'squares'; this version knows data-sets, deep, fit, follow, growth, map, sweep",
-            ):
-                read(tmp_path / "run")
-    finally:
-        KINDS["squares"] = kind
