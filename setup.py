@@ -6,15 +6,15 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 FOLDER = Path("src/earnshaw/descent/native")
-SOURCES = [FOLDER / "kernel.c", FOLDER / "lanes.h"]
+SOURCES = sorted(FOLDER.glob("*.[ch]"))
 DIGEST = hashlib.sha256(b"".join(source.read_bytes() for source in SOURCES)).hexdigest()[:16]
 
 setup(
     ext_modules=[
         Extension(
             "earnshaw.descent.native._kernel",
-            [str(SOURCES[0])],
-            depends=[str(SOURCES[1])],
+            [str(FOLDER / "kernel.c")],
+            depends=[str(source) for source in SOURCES],
             define_macros=[("SOURCE", f'"{DIGEST}"')],
             # Contraction would make a lane's last bits depend on the compiler's choices.
             extra_compile_args=["-O3", "-std=gnu11", "-ffp-contract=off", "-fno-math-errno", "-Wno-psabi"],

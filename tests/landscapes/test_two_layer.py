@@ -256,6 +256,8 @@ def test_a_padded_landscape_has_the_same_values_and_no_new_extremes(n, k, d, mul
     np.testing.assert_allclose(gradient[:, :n, :d], exact.gradient(points), atol=1e-14)
     gradient[:, :n, :d] = 0
     assert not gradient.any()
+    radii = np.array([0.0, 0.01])
+    np.testing.assert_allclose(wide.hessian_lipschitz(room, radii), exact.hessian_lipschitz(points, radii), rtol=1e-13)
     narrow, broad = np.asarray(exact.spectrum(points)), np.asarray(wide.spectrum(room))
     for few, many in zip(narrow, broad, strict=True):
         curved = many[np.abs(many) > 1e-12]

@@ -199,7 +199,7 @@ class TwoLayerLandscape(PairEnergy):
             A_i = \frac{3\sqrt3}{4\pi\rho_i^2}\Big(\sum_{j\ne i} |a_i a_j| (|w_j| + R) + \sum_j |a_i b_j||v_j|\Big), \qquad
             B_i = \frac{3\sqrt{n-1}}{\pi\rho_i} \max|a|^2, \qquad L = \max_i \sqrt{A_i^2 + B_i^2}.
 
-        The float twin of the bound that the proofs use; docs/certificates.md derives it.
+        The float twin of the bound that the proofs use; docs/certificates.md derives it. Neurons of charge 0 do not count.
         """
         if self.activation.kind != "relu" or self.trainable_output:
             return jnp.full(point.shape[:-2], jnp.nan)
@@ -212,7 +212,8 @@ class TwoLayerLandscape(PairEnergy):
         room = norms - radius
         safe = jnp.where(room > 0, room, 1.0)
         first = 3 * math.sqrt(3) / (4 * math.pi) * charges * others / safe**2
-        second = 3 * math.sqrt(self.shape[0] - 1) / math.pi * jnp.max(charges) ** 2 / safe
+        charged = jnp.sum(charges > 0, -1, keepdims=True)
+        second = 3 * jnp.sqrt(jnp.maximum(charged - 1, 0)) / math.pi * jnp.max(charges) ** 2 / safe
         return jnp.max(jnp.where(room > 0, jnp.hypot(first, second), jnp.inf), -1)
 
 

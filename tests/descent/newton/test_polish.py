@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from six_points import MINIMUM, SADDLE
 
 from earnshaw.descent import polish, settle
 from earnshaw.descent.newton.polish import conjugate_gradients
@@ -18,18 +19,6 @@ from earnshaw.problems import TwoLayer, standard_teacher
 
 SIX = landscape(TwoLayer(standard_teacher(6)))
 PROBE = np.random.default_rng(0).normal(size=(6, 6))
-
-
-def symmetric_point(a, b, c, d, e):
-    """A point of type S_5 at k = n = 6: `a` on the diagonal, `b` off it, `c` odd column, `d` odd row, `e` the corner."""
-    weights = np.full((6, 6), b)
-    np.fill_diagonal(weights, a)
-    weights[:-1, -1], weights[-1, :-1], weights[-1, -1] = c, d, e
-    return weights
-
-
-MINIMUM = symmetric_point(0.98670382, -0.0504134, 0.30801099, 0.22451581, -0.60151192)
-SADDLE = symmetric_point(-0.5877, 0.3912, -0.0138, 0.0168, 1.0684)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,9 @@ kernel itself sees when a lane needs a look (:class:`~earnshaw.descent.judges.ne
 how, is the judge's as ever. The bits of a lane depend on its start and step alone: not on its company, the number of
 lanes or the width of the vectors (``kernel.c`` says why).
 
+Newton's method is there a second time, too (:func:`polish`): products with the Hessian cost less than gradients, and so
+Newton's tests a small part of the steps before them.
+
 The library is built when the package is installed, if there is a C compiler; :func:`missing` says why it is not here.
 """
 
@@ -26,6 +29,7 @@ import numpy as np
 from earnshaw.descent.base import Descent
 from earnshaw.descent.judges.base import Look
 from earnshaw.descent.judges.newton import NewtonJudge, Stationarity, papers_own
+from earnshaw.descent.newton.polish import LANCZOS_STEPS, NEWTON_STEPS, RESIDUAL, SPARE, Polished
 from earnshaw.descent.outcomes import Begun, Ledger, Stopping
 from earnshaw.errors import InputError
 from earnshaw.landscapes.two_layer import TwoLayerLandscape
@@ -33,8 +37,6 @@ from earnshaw.numerics import TOLERANCES
 from earnshaw.problems import Problem
 
 FOLDER = Path(__file__).parent
-SOURCES = ("kernel.c", "lanes.h")
-TOGETHER = 4  # lanes that Newton's method takes: many are awake after a call, and four take as long as three
 NARROW = {"avx2": 4}  # lanes of a set that is faster for so few than the widest, of which it would fill a part
 CALL = 4e9  # multiplications of one call, a fraction of a second: an interruption is heard between two
 
@@ -46,6 +48,16 @@ class _Task(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("students", "teachers", "dimension")),
         *((name, ctypes.c_int64) for name in ("stride", "every", "max_steps", "creep", "budget")),
         *((name, ctypes.c_double) for name in ("constant", "low", "dead", "slow", "still", "steep")),
+    )
+
+
+class _Search(ctypes.Structure):
+    """How Newton's method works; as in ``kernel.c``."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("newton_steps", "spare", "lanczos_steps")),
+        *((name, ctypes.c_double) for name in ("residual", "floor", "contraction", "ball", "long_wait")),
+        ("probe", ctypes.c_void_p),
     )
 
 
@@ -66,10 +78,11 @@ def _library() -> ctypes.CDLL | str:
     except OSError as error:
         return f"it cannot be loaded ({error})"
     library.earnshaw_set.restype = library.earnshaw_source.restype = ctypes.c_char_p
-    library.earnshaw_run.restype = ctypes.c_int64
+    library.earnshaw_run.restype = library.earnshaw_polish.restype = ctypes.c_int64
     library.earnshaw_run.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 2, ctypes.c_int64, ctypes.c_void_p]
-    sources = [FOLDER / name for name in SOURCES]
-    if all(source.exists() for source in sources) and library.earnshaw_source().decode() != digest(sources):
+    library.earnshaw_polish.argtypes = [*library.earnshaw_run.argtypes, *[ctypes.c_void_p] * 2]
+    sources = sorted(FOLDER.glob("*.[ch]"))
+    if sources and library.earnshaw_source().decode() != digest(sources):
         return "it was built from other sources than those beside it; install earnshaw again"
     if not library.earnshaw_fused():
         return "this CPU has no fused multiplication and addition, without which it would be slower than XLA"
@@ -118,6 +131,37 @@ def require(problem: Problem, descent: Descent, stopping: Stopping) -> None:
         raise InputError(f"the native kernel cannot compute {problem.name}: {found}; {instead}")
 
 
+def _sizes(landscape: TwoLayerLandscape) -> dict[str, float]:
+    """Return the sizes of a coordinate teacher's landscape, and the loss of a student whose output is 0."""
+    (n, d), k = landscape.shape, landscape.teacher.shape[0]
+    constant = 0.25 * k + k * (k - 1) / (4 * math.pi)
+    return {"students": n, "teachers": k, "dimension": d, "constant": constant}
+
+
+def polish(
+    landscape: TwoLayerLandscape,
+    points: np.ndarray,
+    probe: np.ndarray,
+    lengths: np.ndarray,
+    instructions: str | None = None,
+) -> Polished:
+    """Follow Newton's method from each of the points (lanes, n, d): :func:`earnshaw.descent.newton.polish.polish`, for what the
+    kernel covers. ``smallest_at_start`` is known of those lanes alone that have more than ``long_wait`` steps before them."""
+    library = _library()
+    assert not isinstance(library, str)
+    points, lengths = (np.array(array, dtype=np.float64, order="C") for array in (points, lengths))
+    probe = np.ascontiguousarray(probe, dtype=np.float64)
+    found, task = np.empty((len(points), len(Polished._fields) - 1)), _Task(**_sizes(landscape))
+    limits = TOLERANCES.polish_floor, TOLERANCES.contraction, TOLERANCES.ball, TOLERANCES.long_wait
+    search = _Search(NEWTON_STEPS, SPARE, LANCZOS_STEPS, RESIDUAL, *limits, probe.ctypes.data)
+    name = (instructions or _suiting(instruction_sets(), len(points))).encode()
+    arrays = (array.ctypes.data for array in (points, lengths, found))
+    if library.earnshaw_polish(name, ctypes.byref(task), ctypes.byref(search), len(points), *arrays) < 0:
+        raise MemoryError("the native kernel found no memory for Newton's method")
+    value, norm, convex, *rest = found.T
+    return Polished(points, value, norm, convex > 0, *rest)
+
+
 def run(
     judge: NewtonJudge,
     descent: Descent,
@@ -131,7 +175,7 @@ def run(
     ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are one of
     :func:`instruction_sets`, the one that suits the number of lanes unless told, and change no bit.
     """
-    judge = replace(judge, together=TOGETHER)
+    judge = replace(judge, newton=polish, together=len(starts))
     library, step, landscape = _library(), descent.step_length, judge.landscape
     assert not isinstance(library, str)
     assert isinstance(landscape, TwoLayerLandscape)
@@ -139,17 +183,19 @@ def run(
     stopping, every, sets = judge.stopping, descent.check_every, [instructions] if instructions else instruction_sets()
     book = Ledger(starts, begun)
     points = np.array(starts if begun is None else begun.points, dtype=np.float64, order="C")
-    (lanes, n, d), teachers = points.shape, landscape.teacher.shape[0]
+    lanes, n, d = points.shape
     lengths, report, woken = step * book.scale, np.empty((lanes, 4)), np.full(lanes, begun is not None)
     if begun is not None:
         report[:] = begun.report.T
     arrays = (points, book.steps, book.next_test, lengths, report, woken)
     task = _Task(
-        *(n, teachers, d),
-        *(math.gcd(every, stopping.max_steps), every, stopping.max_steps, TOLERANCES.creep_steps),
-        max(1, int(CALL / (8 * n * (n + teachers) * (d + 20)))),
-        0.25 * teachers + teachers * (teachers - 1) / (4 * math.pi),
-        *judge.wake(),
+        **_sizes(landscape),
+        stride=math.gcd(every, stopping.max_steps),
+        every=every,
+        max_steps=stopping.max_steps,
+        creep=TOLERANCES.creep_steps,
+        budget=max(1, int(CALL / (8 * n * (n + landscape.teacher.shape[0]) * (d + 20)))),
+        **judge.wake()._asdict(),
     )
     taken = _Book(*(array.ctypes.data for array in arrays))
     waiting = np.arange(lanes)

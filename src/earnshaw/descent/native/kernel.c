@@ -28,6 +28,14 @@ typedef struct {
     uint8_t *woken;          /* whether the report is to be looked at */
 } Book;
 
+/* How Newton's method works: the fields of Search in __init__.py, in this order. */
+typedef struct {
+    int64_t newton_steps, spare, lanczos_steps;
+    double residual, floor, contraction, ball, long_wait;
+    const double *probe; /* (n, d): where Lanczos' method begins */
+} Search;
+#define FOUND 9 /* the numbers of Polished, without the point */
+
 #define DEGREE 18
 /* asin(x) / x as a polynomial in x^2 <= 1/2, relative error below 4e-17 (tests/descent/test_native.py computes them). */
 static const double ARC[DEGREE + 1] = {
@@ -59,7 +67,7 @@ static const double ARC[DEGREE + 1] = {
 
 #define SET portable
 #define WIDTH 2
-#include "lanes.h"
+#include "set.h"
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
@@ -77,7 +85,7 @@ static const double ARC[DEGREE + 1] = {
 #define ROOT(a) ((vec)_mm256_sqrt_pd((__m256d)(a)))
 #define LEAST(a, b) ((vec)_mm256_min_pd((__m256d)(a), (__m256d)(b)))
 #define CHOOSE(m, a, b) ((vec)_mm256_blendv_pd((__m256d)(b), (__m256d)(a), (__m256d)(m)))
-#include "lanes.h"
+#include "set.h"
 #if defined(__clang__)
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq"))), apply_to = function)
@@ -93,7 +101,7 @@ static const double ARC[DEGREE + 1] = {
 #define LEAST(a, b) ((vec)_mm512_min_pd((__m512d)(a), (__m512d)(b)))
 #define CHOOSE(m, a, b) \
     ((vec)_mm512_mask_blend_pd(_mm512_movepi64_mask((__m512i)(m)), (__m512d)(b), (__m512d)(a)))
-#include "lanes.h"
+#include "set.h"
 #if defined(__clang__)
 #pragma clang attribute pop
 #else
@@ -102,15 +110,18 @@ static const double ARC[DEGREE + 1] = {
 #endif
 
 typedef int64_t (*Run)(const Task *, const Book *, int64_t, const int64_t *);
-static const struct {
+typedef int64_t (*Polish)(const Task *, const Search *, int64_t, double *, const double *, double *);
+typedef struct {
     const char *name;
     Run run;
-} SETS[] = {
+    Polish polish;
+} Set;
+static const Set SETS[] = {
 #ifdef HAS_X86
-    {"avx512", run_avx512},
-    {"avx2", run_avx2},
+    {"avx512", run_avx512, polish_avx512},
+    {"avx2", run_avx2, polish_avx2},
 #endif
-    {"portable", run_portable},
+    {"portable", run_portable, polish_portable},
 };
 
 static int usable(const char *name) {
@@ -144,9 +155,21 @@ const char *earnshaw_set(int index) {
     return NULL;
 }
 
+static const Set *named(const char *name) {
+    for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++)
+        if (usable(SETS[i].name) && !strcmp(SETS[i].name, name)) return SETS + i;
+    return NULL;
+}
+
 /* Move the listed lanes until each has woken or the budget is spent; return the steps taken by all, -1 without memory. */
 int64_t earnshaw_run(const char *name, const Task *task, const Book *book, int64_t count, const int64_t *lanes) {
-    for (size_t i = 0; i < sizeof SETS / sizeof *SETS; i++)
-        if (usable(SETS[i].name) && !strcmp(SETS[i].name, name)) return SETS[i].run(task, book, count, lanes);
-    return -1;
+    const Set *set = named(name);
+    return set ? set->run(task, book, count, lanes) : -1;
+}
+
+/* Follow Newton's method from points (count, n, d) of runs with steps of these lengths, replace them by where it ends, and say
+ * what is found there, (count, FOUND); return the count, -1 without memory. */
+int64_t earnshaw_polish(const char *name, const Task *task, const Search *search, int64_t count, double *points, const double *lengths, double *found) {
+    const Set *set = named(name);
+    return set ? set->polish(task, search, count, points, lengths, found) : -1;
 }

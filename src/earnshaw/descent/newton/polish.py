@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from earnshaw.descent.base import along, dots
 from earnshaw.landscapes.base import Landscape
@@ -18,6 +19,7 @@ from earnshaw.numerics import TOLERANCES, compiled
 LANCZOS_STEPS = 100
 NEWTON_STEPS = 16
 RESIDUAL = 1e-3  # of each step's linear system, as a share of the gradient
+SPARE = 50  # products more than there are parameters, at most, for each step
 
 
 class Solution(NamedTuple):
@@ -95,16 +97,16 @@ class Polished(NamedTuple):
     lead into the ball, by the smallest eigenvalue.
     """
 
-    point: jax.Array
-    value: jax.Array
-    gradient_norm: jax.Array
-    convex: jax.Array
-    smallest: jax.Array
-    largest: jax.Array
-    smallest_at_start: jax.Array
-    radius: jax.Array
-    distance: jax.Array
-    wait: jax.Array
+    point: jax.Array | np.ndarray
+    value: jax.Array | np.ndarray
+    gradient_norm: jax.Array | np.ndarray
+    convex: jax.Array | np.ndarray
+    smallest: jax.Array | np.ndarray
+    largest: jax.Array | np.ndarray
+    smallest_at_start: jax.Array | np.ndarray
+    radius: jax.Array | np.ndarray
+    distance: jax.Array | np.ndarray
+    wait: jax.Array | np.ndarray
 
 
 @compiled
@@ -122,7 +124,7 @@ def polish(landscape: Landscape, points: jax.Array, probe: jax.Array, lengths: j
     def improve(carry: tuple) -> tuple:
         count, points, gradient, norm, damping, active, convex = carry
         goal = RESIDUAL**2 * dots(gradient, gradient)
-        solved = conjugate_gradients(landscape, points, gradient, goal, active, spare=50)
+        solved = conjugate_gradients(landscape, points, gradient, goal, active, spare=SPARE)
         trial = points + along(damping, points) * solved.step
         trial_gradient = landscape.gradient(trial)
         trial_norm = _norm(trial_gradient)
