@@ -17,6 +17,7 @@ class Tolerances:
 
     # values and stationary points
     global_value: float = 1e-10  #: a value below this times ``scale`` is the global minimum 0
+    tip_value: float = 1e-7  #: the same at a tip (sign): an angle is known to 1e-8 from its cosine, and so is the loss
     paper_value: float = 1e-3  #: the value test of Safran & Shamir; valid for an orthonormal teacher of few neurons
     paper_neurons: int = 40  #: teacher neurons up to which ``paper_value`` is valid
     paper_gradient: float = 1e-9  #: their stop rule: every neuron's gradient is at most this times ``unit``

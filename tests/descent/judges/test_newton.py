@@ -39,6 +39,8 @@ def test_units_follow_the_problem():
         for name in ("leaky:0.1", "erf", "sign", "leaky:1")
     }
     assert dies == {"leaky:0.1": True, "erf": False, "sign": False, "leaky:1": False}
+    sign = Units.of(TwoLayer(np.eye(2), activation="sign"))
+    assert sign.zero == sign.low == pytest.approx(1e-7 * sign.value), "a cosine knows a small angle to 1e-8"
     erf = Units.of(TwoLayer(np.eye(2), activation="erf"))
     assert erf.value == pytest.approx(2 * 2 * 2 / np.pi * np.arcsin(2 / 3), rel=1e-6)  # 2 sum E[erf(z)^2]
     assert erf.low == pytest.approx(1e-10 * erf.value)

@@ -87,13 +87,15 @@ class Units:
     ----------
     value : of the loss: the problem's square scale.
     gradient : of a neuron's gradient and of its length: the root of one anchor's share of the scale.
-    low : a value below this is the global minimum.
+    zero : a value below this is 0.
+    low : a value below this is the global minimum: the paper's value test, where that is valid.
     neurons_die : whether a neuron can shrink to 0, where the loss has a kink, and stay there (ReLU, leaky ReLU).
     tips : whether the loss rises linearly from where a neuron copies another (sign).
     """
 
     value: float = 1.0
     gradient: float = 1.0
+    zero: float = TOLERANCES.global_value
     low: float = TOLERANCES.global_value
     neurons_die: bool = False
     tips: bool = False
@@ -101,14 +103,17 @@ class Units:
     @classmethod
     def of(cls, problem: Problem) -> Units:
         """Return the units of a problem."""
-        unit, low = math.sqrt(problem.scale / max(1, len(problem.anchors))), TOLERANCES.global_value * problem.scale
+        scale, unit = problem.scale, math.sqrt(problem.scale / max(1, len(problem.anchors)))
+        zero = TOLERANCES.global_value * scale
         if not isinstance(problem, TwoLayer):
-            return cls(value=problem.scale, gradient=unit, low=low)
-        if problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons:
-            low = max(low, TOLERANCES.paper_value)
+            return cls(value=scale, gradient=unit, zero=zero, low=zero)
         degree = problem.activation.homogeneous
+        if degree == 0:
+            zero = TOLERANCES.tip_value * scale
+        valid = problem.is_orthonormal and problem.teachers <= TOLERANCES.paper_neurons
+        low = max(zero, TOLERANCES.paper_value) if valid else zero
         dies = degree == 1 and not problem.activation.odd
-        return cls(value=problem.scale, gradient=unit, low=low, neurons_die=dies, tips=degree == 0)
+        return cls(value=scale, gradient=unit, zero=zero, low=low, neurons_die=dies, tips=degree == 0)
 
 
 @dataclass(frozen=True)
@@ -285,7 +290,7 @@ class NewtonJudge(Judge):
         ledger, lanes, points, _ = look
         owners, block = self._block(lanes, points)
         landscape, lengths = self.landscape.take(owners), self.lengths(ledger, owners)
-        ends, values = (np.asarray(found) for found in sharpen(landscape, block, lengths, self._zero))
+        ends, values = (np.asarray(found) for found in sharpen(landscape, block, lengths, self.units.zero))
         decided = np.array([self._is_global(ends[slot], values[slot], point) for slot, point in enumerate(points)])
         norms = np.asarray(self.report(landscape, jnp.asarray(ends)).gradient_norm)
         for slot in np.flatnonzero(decided):
@@ -294,15 +299,10 @@ class NewtonJudge(Judge):
         ledger.next_test[lanes] = ledger.steps[lanes] + np.maximum(ledger.steps[lanes], TOLERANCES.test_patience)
         return decided
 
-    @property
-    def _zero(self) -> float:
-        """Below this a value is 0, whatever the paper's value test says."""
-        return TOLERANCES.global_value * self.units.value
-
     def _is_global(self, end: np.ndarray, value: float, point: np.ndarray) -> bool:
         """Whether an end that was reached from a point has the value 0 and is within a hundredth of the point's length."""
         near = np.linalg.norm(end - point) <= TOLERANCES.near_global * np.linalg.norm(point)
-        return bool(near and value < self._zero)
+        return bool(near and value < self.units.zero)
 
     def _of(self, lane: int) -> Landscape:
         """Return the landscape of a lane, with its data on the host."""
