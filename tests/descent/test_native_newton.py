@@ -96,3 +96,9 @@ def test_no_bit_depends_on_the_company_or_the_width_of_a_vector():
             assert same(whole, again), instructions
         some = np.array([11, 3, 4])
         assert same(whole, native.polish(energy, starts[some], probe_of(energy), lengths[some]), some)
+
+
+def test_there_may_be_no_lane():
+    ends = native.polish(SIX, np.zeros((0, 6, 6)), probe_of(SIX), np.zeros(0))
+    assert ends.point.shape == (0, 6, 6)
+    assert ends.value.shape == ends.wait.shape == (0,)

@@ -175,7 +175,7 @@ def run(
     ``cancelled`` is asked between calls; when it says so, :class:`InterruptedError` is raised. ``instructions`` are one of
     :func:`instruction_sets`, the one that suits the number of lanes unless told, and change no bit.
     """
-    judge = replace(judge, newton=polish, together=len(starts))
+    judge = replace(judge, newton=polish, together=max(1, len(starts)))
     library, step, landscape = _library(), descent.step_length, judge.landscape
     assert not isinstance(library, str)
     assert isinstance(landscape, TwoLayerLandscape)
