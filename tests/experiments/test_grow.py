@@ -87,7 +87,9 @@ def test_a_minimum_that_every_n_has_and_an_interrupted_ladder_that_goes_on(tmp_p
         if what.startswith("n = 4"):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("earnshaw.experiments.engine.PAUSE", 0.0)  # the rung may take less than a pause between two reports
+    monkeypatch.setattr(
+        "earnshaw.experiments.engine.PAUSE", 0.0
+    )  # the rung may take less than a pause between two reports
     with pytest.raises(Interrupted):
         grow(problem, STUDENT, neurons=1, out=tmp_path / "a", progress=stop)
     with monkeypatch.context() as patch:  # the rung that is there is not computed again, nor for a longer ladder
