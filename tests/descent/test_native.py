@@ -7,6 +7,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import mpmath as mp
 import numpy as np
@@ -217,6 +219,14 @@ def test_without_the_library_a_sweep_runs_on_xla_and_the_doctor_says_so(bare):
     assert re.search(
         r"--\s+native kernel\s+not used: it was not built.*XLA with the same outcomes, 2 to 9 times slower", said
     )
+
+
+def test_a_library_of_older_sources_is_not_asked_for_more_than_it_has(bare, monkeypatch):
+    old = SimpleNamespace(earnshaw_source=Mock(return_value=b"0123456789abcdef"))
+    (native.FOLDER / f"_kernel{native.EXTENSION_SUFFIXES[0]}").touch()
+    (native.FOLDER / "kernel.c").write_text("newer")
+    monkeypatch.setattr(native.ctypes, "CDLL", lambda path: old)
+    assert native.missing() == "it was built from other sources than those beside it; install earnshaw again"
 
 
 @built

@@ -7,8 +7,7 @@ kernel itself sees when a lane needs a look (:class:`~earnshaw.descent.judges.ne
 how, is the judge's as ever. The bits of a lane depend on its start and step alone: not on its company, the number of
 lanes or the width of the vectors (``kernel.c`` says why).
 
-Newton's method is there a second time, too (:func:`polish`): products with the Hessian cost less than gradients, and so
-Newton's tests a small part of the steps before them.
+Newton's method is there a second time, too (:func:`polish`): a product with the Hessian needs no angle, and no size a program.
 
 The library is built when the package is installed, if there is a C compiler; :func:`missing` says why it is not here.
 """
@@ -77,13 +76,14 @@ def _library() -> ctypes.CDLL | str:
         library = ctypes.CDLL(str(files[0]))
     except OSError as error:
         return f"it cannot be loaded ({error})"
-    library.earnshaw_set.restype = library.earnshaw_source.restype = ctypes.c_char_p
+    library.earnshaw_source.restype = ctypes.c_char_p
+    sources = sorted(FOLDER.glob("*.[ch]"))
+    if sources and library.earnshaw_source().decode() != digest(sources):  # before more is asked than an older one has
+        return "it was built from other sources than those beside it; install earnshaw again"
+    library.earnshaw_set.restype = ctypes.c_char_p
     library.earnshaw_run.restype = library.earnshaw_polish.restype = ctypes.c_int64
     library.earnshaw_run.argtypes = [ctypes.c_char_p, *[ctypes.c_void_p] * 2, ctypes.c_int64, ctypes.c_void_p]
     library.earnshaw_polish.argtypes = [*library.earnshaw_run.argtypes, *[ctypes.c_void_p] * 2]
-    sources = sorted(FOLDER.glob("*.[ch]"))
-    if sources and library.earnshaw_source().decode() != digest(sources):
-        return "it was built from other sources than those beside it; install earnshaw again"
     if not library.earnshaw_fused():
         return "this CPU has no fused multiplication and addition, without which it would be slower than XLA"
     return library
