@@ -141,6 +141,22 @@ def test_keys_change_views_and_colours_but_not_while_one_types(made_up):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == papers[2]
 
 
+def test_a_key_pressed_at_once_after_the_help_was_closed_is_heard(made_up):
+    """Until the next frame the focus is still on the closed dialog's button; while it is open no key passes it."""
+    page = made_up.open("first")
+    press = 'document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "t", bubbles: true, cancelable: true }))'
+    page.click("#help")
+    page.evaluate(press)
+    assert page.inner_text("#theme").endswith("Auto")
+    page.click("dialog button")
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("?")
+    where = page.evaluate(
+        f'() => {{ document.querySelector("dialog").close(); const at = document.activeElement.tagName; {press}; return at; }}'
+    )
+    assert (where, page.inner_text("#theme")[-5:]) == ("BUTTON", "Light")
+
+
 def test_everything_is_reached_by_tab(made_up):
     page = made_up.open("first")
     wanted = ["skip", "first", "second", "theme", "help", "k", "law", "trails", "draw", "ask", "run", "copy"]

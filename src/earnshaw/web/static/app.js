@@ -64,7 +64,9 @@ function keys() {
     element("keys-list").append(term, said);
   }
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea, dialog")) return;
+    // A dialog that has just been closed keeps the focus until the next frame: it is no longer typed in.
+    const typing = event.target.closest("input, select, textarea, dialog[open]");
+    if (typing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const view = [...views.values()].find((one) => one.key === event.key);
     if (view) tab(view.name).click();
     else if (event.key === "t") element("theme").click();
