@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 
@@ -21,6 +22,18 @@ class AccuracyWarning(UserWarning):
 
 class DamageWarning(UserWarning):
     """A file is not as it was written; the message says which, and what is done about it."""
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Say whether this is a whole number, and at least so large; true and false are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
+
+
+def checked_seed(seed: Any) -> int:
+    """Return the root of all random numbers as a whole number; anything else raises :class:`InputError`."""
+    if not is_whole(seed) or seed >= 2**63:
+        raise InputError(f"the seed is {seed!r}; use a whole number from 0 to 2^63 - 1")
+    return int(seed)
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

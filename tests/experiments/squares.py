@@ -40,6 +40,9 @@ class Squares(Work):
         sizes = tuple(part["identity"]["size"] for part in parts.values())
         return cls(sizes, next(iter(parts.values()))["runs"], common["seed"])
 
+    def tool(self, name):
+        return "by hand"
+
     def pieces(self, name):
         lows = range(0, self.parts[name]["runs"], SIZE)
         return [Piece(name, low, min(low + SIZE, self.runs), 1.0) for low in lows]

@@ -85,12 +85,19 @@ def test_settings_and_folders_are_checked(tmp_path):
     _, rows = drawn(n=50)
     with pytest.raises(InputError, match="as many neurons"):
         fit(rows, neurons=9)
-    with pytest.raises(InputError, match="at least 1"):
-        fit(rows, neurons=2, starts=0, start="random")
-    with pytest.raises(InputError, match="from 0"):
-        fit(rows, neurons=2, seed=-1)
-    with pytest.raises(InputError, match="positive"):
-        fit(rows, neurons=2, step=0.0)
+    for given, said in (
+        ({"starts": 0, "start": "random"}, "0 starts were asked for"),
+        ({"starts": 1.5, "start": "random"}, "1.5 starts were asked for"),
+        ({"max_steps": 0}, "0 steps were asked for"),
+        ({"seed": -1}, "the seed is -1"),
+        ({"seed": 1.5}, "the seed is 1.5"),
+        ({"seed": 2**70}, "the seed is 1180591620717411303424"),
+        ({"step": 0.0}, "the step is 0.0; give a positive number"),
+        ({"step": float("nan")}, "the step is nan"),
+    ):
+        with pytest.raises(InputError, match=said):
+            fit(rows, neurons=2, out=tmp_path / "refused", **given)
+    assert not (tmp_path / "refused").exists()
     with pytest.raises(InputError, match="times one over the largest curvature"):
         fit(rows, neurons=2, step=1e9)
     with pytest.raises(InputError, match="choose tensor or random"):
@@ -101,6 +108,17 @@ def test_settings_and_folders_are_checked(tmp_path):
             fit(rows, neurons=2, out=place)
     assert [path.name for path in tmp_path.iterdir()] == ["note.txt"]
     assert (tmp_path / "note.txt").read_text() == "mine"
+
+
+def test_a_fit_that_is_refused_on_the_way_leaves_its_folder_to_the_next(tmp_path):
+    """Whether a step is too long shows only when the start is known: the folder is there by then."""
+    _, rows = drawn(n=300, K=1, d=3)
+    with pytest.raises(InputError, match="times one over the largest curvature"):
+        fit(rows, neurons=1, step=1e9, out=tmp_path / "run")
+    fit(rows, neurons=1, out=tmp_path / "run")
+    with pytest.raises(InputError, match=r"plan\.step is nothing there"):
+        fit(rows, neurons=1, step=1e9, out=tmp_path / "run")
+    assert fit(rows, neurons=1, out=tmp_path / "run").isolated, "what is there stays"
 
 
 def test_a_folder_of_another_fit_is_refused_by_what_differs(tmp_path):

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import earnshaw as es
 from earnshaw.cli.app import app
-from earnshaw.errors import InputError
+from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments import load_sweep, prove_sweep
 from earnshaw.experiments.comparing import _compared
 from earnshaw.report import latex_table
@@ -88,6 +88,28 @@ def test_a_lost_certificate_is_said(folders, tmp_path):
     next((tmp_path / "one" / "certificates").glob("*-minimum.json")).unlink()
     with pytest.raises(InputError, match=r"minimum\.json"):
         es.families_met(tmp_path / "one")
+
+
+def test_what_was_proved_of_fewer_runs_is_not_said_of_more(tmp_path):
+    """Families are counted anew when runs are added: the second one of 60 runs is another than that of 6."""
+    folder, problem, words = tmp_path / "run", es.TwoLayer(np.eye(11)), r"k11-n11-proofs\.json is of other runs than"
+    es.sweep(problem, runs=6, seed=4, out=folder)
+    (few,) = load_sweep(folder)
+    prove_sweep([few], folder)
+    before = [family.label for family in few.families]
+    assert few.verdicts() == ["PROVED_MINIMUM"] * len(before)
+    es.sweep(problem, runs=60, seed=4, out=folder)
+    (more,) = load_sweep(folder)
+    assert [family.label for family in more.families][: len(before)] != before
+    with pytest.warns(DamageWarning, match=words):
+        assert more.verdicts() == []
+    with pytest.warns(DamageWarning, match=words):
+        assert {found.verdict for found in es.families_met(folder)} == {None}
+    with pytest.warns(DamageWarning, match=words):
+        assert "proved" not in latex_table(folder).partition("midrule")[2]
+    assert [re.search(words, fault) is not None for fault in es.verify(folder)] == [True]
+    assert es.repair(folder) == []
+    assert load_sweep(folder)[0].verdicts() == ["PROVED_MINIMUM"] * len(more.families)
 
 
 def test_two_sweeps_are_compared_and_their_families_matched(folders, tmp_path):

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.landscapes.base import Landscape
 
 
@@ -47,14 +47,14 @@ class Descent(Protocol):
 
     def __post_init__(self) -> None:
         """Refuse settings that must be positive numbers and are not."""
+        if not is_whole(self.check_every, 1):
+            raise InputError(f"check_every is {self.check_every!r}; it must be a whole number, at least 1")
         if self.called is None:
             return
         for name, default in self._defaults().items():
             value = getattr(self, name)
             if isinstance(default, float) and not (math.isfinite(value) and value > 0):
                 raise InputError(f"the {name}{self.called} is {value}; it must be a positive number")
-        if self.check_every < 1:
-            raise InputError(f"check_every is {self.check_every}; it must be at least 1")
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:

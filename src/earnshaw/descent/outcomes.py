@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from enum import Enum
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 
 Array = NDArray[np.float64]
 
@@ -48,13 +47,14 @@ class Stopping:
         if not isinstance(rule, Stop):
             raise InputError(f"the stop rule is {self.rule!r}; choose {' or '.join(map(repr, names))}")
         object.__setattr__(self, "rule", rule)
-        if not (isinstance(self.max_steps, Integral) and self.max_steps >= 1):
+        if not is_whole(self.max_steps, 1):
             raise InputError(f"the step limit is {self.max_steps!r}; it must be a whole number, at least 1")
-        object.__setattr__(self, "max_steps", int(self.max_steps))
-        if self.max_halvings < 0:
-            raise InputError(f"max_halvings is {self.max_halvings}; it must not be negative")
-        if self.trace < 0:
-            raise InputError(f"a trace every {self.trace} steps was asked for; use 1 or more, or 0 for none")
+        if not is_whole(self.max_halvings):
+            raise InputError(f"max_halvings is {self.max_halvings!r}; it must be a whole number, and not negative")
+        if not is_whole(self.trace):
+            raise InputError(f"a trace every {self.trace!r} steps was asked for; use 1 or more, or 0 for none")
+        for name in ("max_steps", "max_halvings", "trace"):
+            object.__setattr__(self, name, int(getattr(self, name)))
 
     def to_json(self) -> dict[str, Any]:
         """Return the settings with their defaults."""

@@ -17,12 +17,12 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from numbers import Integral
+from numbers import Real
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypedDict
 
-from earnshaw.errors import DamageWarning, InputError
+from earnshaw.errors import DamageWarning, InputError, is_whole
 from earnshaw.experiments.cluster import Cluster, check_where, tasks
 from earnshaw.experiments.crew import THREADS, Crew
 from earnshaw.experiments.parts import Part
@@ -107,12 +107,12 @@ def run(
     end, at which losses runs did and with which outcomes; the runs of a cluster tell it nothing. ``mixed`` lets a folder that was begun with another
     kernel go on with this one. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
-    if time_limit is not None and not 0 < time_limit < math.inf:
-        raise InputError(f"the time limit is {time_limit!r} s; give a positive number of seconds")
+    if time_limit is not None and not (isinstance(time_limit, Real) and 0 < time_limit < math.inf):
+        raise InputError(f"the time limit is {time_limit!r}; give a positive number of seconds")
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
         raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
-    if workers is not None and not (isinstance(workers, Integral) and workers >= 1):
+    if workers is not None and not is_whole(workers, 1):
         raise InputError(f"{workers!r} workers were asked for; use at least 1")
     workers = workers or cores()
     if cluster is not None:

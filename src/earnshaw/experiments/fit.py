@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,13 +16,14 @@ from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lane
 from earnshaw.descent.judges.base import DenseJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd, dense_newton
 from earnshaw.descent.outcomes import Trace
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
 from earnshaw.numerics import TOLERANCES, lane_normals
 from earnshaw.problems import Data, unit_activation
+from earnshaw.problems.base import whole
 from earnshaw.problems.logistic import check_neurons
 from earnshaw.proof import ConvexityClaim, check, prove
 from earnshaw.proof.convexity import too_large
@@ -54,10 +56,11 @@ class FitPlan:
 
     def __post_init__(self) -> None:
         """Check what no later code checks."""
-        if self.starts < 1:
-            raise InputError(f"{self.starts} starts were asked for; use at least 1")
-        if self.seed < 0:
-            raise InputError(f"the seed {self.seed} was given; use a whole number from 0")
+        whole("starts", self.starts, 1)
+        whole("steps", self.max_steps, 1)
+        checked_seed(self.seed)
+        if self.step is not None and not (math.isfinite(self.step) and self.step > 0):
+            raise InputError(f"the step is {self.step}; give a positive number, or none")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from earnshaw.descent import Outcome, Units
 from earnshaw.descent.sliding import slide
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, quiet
 from earnshaw.landscapes import landscape
@@ -155,7 +155,7 @@ class Growing(Work):
         sources = np.asarray(self.sources, dtype=np.float64).reshape(-1, *problem.shape)
         if not np.isfinite(sources).all():
             raise InputError("a source holds NaN or infinite weights; give finite numbers")
-        if self.neurons < 1 or self.beam < 1:
+        if not (is_whole(self.neurons, 1) and is_whole(self.beam, 1)):
             raise InputError(
                 f"{self.neurons} more neurons and a beam of {self.beam} were asked for; use 1 or more of both"
             )

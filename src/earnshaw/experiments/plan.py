@@ -29,7 +29,7 @@ from earnshaw.descent import (
 )
 from earnshaw.descent.outcomes import Begun
 from earnshaw.descent.pool import Pool, pool_size
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed, is_whole
 from earnshaw.experiments.progress import reporting
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
@@ -71,7 +71,7 @@ class Setting:
             kind = type(self.problem).__name__
             raise InputError(f"the problem is of type {kind}; give a problem, for example TwoLayer(teacher)")
         object.__setattr__(self, "runs", whole("runs", self.runs, 1, MAX_RUNS))
-        if isinstance(self.batch, bool) or not isinstance(self.batch, int | np.integer) or self.batch < 0:
+        if not is_whole(self.batch):
             raise InputError(f"the batch is {self.batch!r}; use a whole number from 1")
         _ = self.problem.shape  # a problem without points cannot be swept
         suits(self.problem, self.descent)
@@ -127,8 +127,7 @@ class Plan(Work):
 
     def __post_init__(self) -> None:
         """Validate what no setting checks."""
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int | np.integer) or not 0 <= self.seed < 2**63:
-            raise InputError(f"the seed is {self.seed!r}; use a whole number from 0 to 2^63 - 1")
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         if not self.settings:
             raise InputError("there is no (k, n) to run; give at least one")
         names = [setting.name for setting in self.settings]

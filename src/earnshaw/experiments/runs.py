@@ -85,6 +85,8 @@ class Runs(Shown):
     def of(self, runs: Sequence[int] | NDArray[np.int64]) -> Runs:
         """Return the runs with these indices, such as the members of a family."""
         places = {int(run): place for place, run in enumerate(self.run)}
+        if unknown := [int(run) for run in runs if int(run) not in places]:
+            raise InputError(f"there is no run {unknown[0]} among these {len(self)}; their indices are in .run")
         return self[np.array([places[int(run)] for run in runs], dtype=np.int64)]
 
     @property

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.problems.activations import recorded_activation
 from earnshaw.records import decode, fields_of
 from earnshaw.showing import Shown, sized
@@ -218,7 +218,7 @@ def reals(name: str, values: ArrayLike, rank: int) -> Array:
 
 def whole(what: str, value: Any, least: int, most: float = math.inf) -> int:
     """Return a whole number of this range, so many of these; true and false are none."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value <= most:
+    if not is_whole(value, least) or value > most:
         allowed = f"from {least} to {int(most)}" if math.isfinite(most) else f"from {least}"
         raise InputError(f"{value!r} {what} were asked for; use a whole number {allowed}")
     return int(value)

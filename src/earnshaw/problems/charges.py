@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed
 from earnshaw.problems.base import Array, Problem, Symmetry, classes, reals, whole
 
 LAWS = ("coulomb", "yukawa", "almost-yukawa", "polynomial", "sign")
@@ -155,7 +155,7 @@ def random_protons(dimension: int, protons: int, factor: float, seed: int, lane:
 
     A function of the seed and the lane alone. Reference: Panigrahy et al. (2018), Theorem 12.
     """
-    rng = np.random.default_rng([seed, lane])
+    rng = np.random.default_rng([checked_seed(seed), lane])
     return spread(dimension, factor) * rng.normal(size=(protons, dimension)), rng.uniform(-1, 1, size=protons)
 
 

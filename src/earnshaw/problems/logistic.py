@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed
 from earnshaw.problems.activations import recorded_activation, unit_activation
 from earnshaw.problems.base import Array, Problem, Symmetry, check_record, classes, reals, whole
 from earnshaw.problems.two_layer import TwoLayer
@@ -81,8 +81,7 @@ class Logistic(Probabilities):
         whole("samples", self.samples, 1, MAX_SAMPLES)
         if not isinstance(self.labels, Labels):
             raise InputError(f"labels={self.labels!r} was given; use Labels.CLASSIFICATION or Labels.REGRESSION")
-        if not 0 <= self.seed < 2**63:
-            raise InputError(f"the seed {self.seed} was given; use a whole number from 0 to 2^63 - 1")
+        checked_seed(self.seed)
 
     @property
     def neurons(self) -> int:

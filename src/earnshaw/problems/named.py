@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 
 Array = NDArray[np.float64]
 Rows = tuple[int | None, ...]
@@ -79,7 +79,7 @@ class NamedFamily:
 
     def sizes(self, k: int) -> tuple[int, ...]:
         """Return the sizes of the groups for k teacher neurons."""
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not self.least <= k <= LARGEST:
+        if not is_whole(k, self.least) or k > LARGEST:
             raise InputError(f"k is {k}; family {self.name} is known for integers from {self.least} to {LARGEST}")
         rest = [size for size in (self.between, self.flipped) if size is not None]
         return (int(k) - sum(rest), *rest)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from earnshaw.descent import GradientDescent, Stop, Stopping
+from earnshaw.descent.optimizers.second_order import NewtonTrustRegion
 from earnshaw.errors import InputError
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer
@@ -20,9 +21,13 @@ from earnshaw.problems import TwoLayer
         (GradientDescent, {"step": float("nan")}, "the step is nan"),
         (GradientDescent, {"step": float("inf")}, "the step is inf"),
         (GradientDescent, {"check_every": 0}, "check_every is 0"),
+        (NewtonTrustRegion, {"check_every": 0}, "check_every is 0"),
+        (NewtonTrustRegion, {"check_every": 2.5}, "check_every is 2.5"),
         (Stopping, {"max_steps": 0}, "the step limit is 0"),
         (Stopping, {"max_halvings": -1}, "max_halvings is -1"),
+        (Stopping, {"max_halvings": "a"}, "max_halvings is 'a'"),
         (Stopping, {"trace": -1}, "every -1 steps"),
+        (Stopping, {"trace": 2.5}, "every 2.5 steps"),
     ],
 )
 def test_bad_settings_are_refused(kind, settings, message):

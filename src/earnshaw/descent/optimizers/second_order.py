@@ -175,7 +175,8 @@ class NewtonTrustRegion(Descent):
     check_every: int = 5
 
     def __post_init__(self) -> None:
-        """Refuse radii that are no radii."""
+        """Refuse radii that are no radii, too."""
+        super().__post_init__()
         if not 0 < self.radius <= self.max_radius < math.inf:
             raise InputError(f"the trust region's radii are {self.radius}, {self.max_radius}; both must be positive")
 
