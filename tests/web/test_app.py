@@ -74,6 +74,7 @@ def test_jax_is_loaded_in_the_background(monkeypatch, folder):
     late = Late(folder)
     assert not late.ready.is_set()
     late.warm()
+    late.close()
     assert late.ready.is_set()
     assert "jax" in sys.modules
 

@@ -144,6 +144,25 @@ def test_a_ladder_that_nobody_waits_for_is_left(tmp_path):
     assert not atlas._climbing.locked()
 
 
+def test_a_ladder_waits_for_another_and_says_so_until_nobody_asks_any_more(tmp_path):
+    stopped = []
+    with atlas._climbing:
+        climbing = atlas._climbed(7, 1, tmp_path, lambda: bool(stopped))
+        assert next(climbing)["state"] == "waiting"
+        stopped.append(True)
+        with pytest.raises(StopIteration) as ended:
+            next(climbing)
+        assert ended.value.value is None
+        assert atlas._climbing.locked(), "by the one that climbs"
+
+
+def test_points_are_given_though_none_can_be_kept(monkeypatch):
+    monkeypatch.setattr(atlas, "KEPT", 0)
+    monkeypatch.setattr(atlas, "_found", {})
+    assert [point.k for point in atlas.proved("II", [6, 7, 8])] == [6, 7, 8]
+    assert not atlas._found
+
+
 @pytest.mark.parametrize(
     ("path", "asked", "sentence"),
     [

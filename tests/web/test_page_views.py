@@ -51,7 +51,8 @@ def test_the_picture_can_be_made_again_and_is_small(page, tmp_path):
 
     photograph(page, tmp_path / "new.png")
     for path in (tmp_path / "new.png", PICTURE):
-        assert Image.open(path).size == (1280, 900)
+        with Image.open(path) as picture:
+            assert picture.size == (1280, 900)
         assert path.stat().st_size < 300_000
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -20,7 +21,7 @@ from earnshaw.errors import InputError
 from earnshaw.web.api import Asked
 from earnshaw.web.landscape import Name, stem
 from earnshaw.web.limits import LIMITS
-from earnshaw.web.proving import awaited
+from earnshaw.web.proving import LOOK, awaited
 from earnshaw.web.streams import events
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ BEAM = 4  # minima of a rung that go on
 _found: dict[tuple[str, int], AtlasPoint] = {}
 _theorems: dict[str, dict[str, Any]] = {}
 _ladders: dict[int, Ladder] = {}
-_climbing = threading.Lock()
+_climbing, _finding = threading.Lock(), threading.Lock()
 
 # What is known of spurious minima for k orthonormal teacher neurons (docs/absence.md, docs/every-k.md), and what shows it.
 KNOWN: tuple[dict[str, Any], ...] = (
@@ -144,13 +145,15 @@ def proved(name: str, sizes: list[int]) -> list[AtlasPoint]:
     from earnshaw.experiments.atlas import prove_points
     from earnshaw.proof.processes import apart
 
-    missing = [k for k in sizes if (name, k) not in _found]
-    if missing:
-        new = apart(prove_points, name, missing)
-        while len(_found) > KEPT:
-            _found.pop(next(iter(_found)))
-        _found.update({(name, point.k): point for point in new})
-    return [_found[name, k] for k in sizes]
+    with _finding:
+        known = {k: _found[name, k] for k in sizes if (name, k) in _found}
+    if missing := [k for k in sizes if k not in known]:
+        known |= {point.k: point for point in apart(prove_points, name, missing)}
+        with _finding:
+            _found.update({(name, k): known[k] for k in missing})
+            while len(_found) > KEPT:
+                _found.pop(next(iter(_found)))
+    return [known[k] for k in sizes]
 
 
 @router.get("/certificate")
@@ -242,7 +245,12 @@ def _climbed(
     from earnshaw.problems import TwoLayer, standard_teacher
     from earnshaw.proof.processes import Call
 
-    with _climbing:
+    begun = time.monotonic()
+    while not _climbing.acquire(timeout=LOOK):
+        if stopped():
+            return None
+        yield {"state": "waiting", "seconds": time.monotonic() - begun}
+    try:
         if k not in _ladders or len(_ladders[k].rungs) <= neurons:
             work = functools.partial(grow, neurons=neurons, beam=BEAM, out=folder / f"k{k}")
             with Call(work, TwoLayer(standard_teacher(k))) as call:
@@ -251,6 +259,8 @@ def _climbed(
                 return None
             _ladders[k] = found
         return _ladders[k]
+    finally:
+        _climbing.release()
 
 
 def _rung(rung: Any) -> dict[str, Any]:

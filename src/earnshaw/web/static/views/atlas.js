@@ -335,7 +335,8 @@ function mount(root, context) {
     context.say("climbing; the first rungs of a size take some seconds");
     const stream = context.stream("/api/atlas/ladder", { k: state.ladder, neurons: state.neurons }, (event) => {
       if (event.command) context.command(event.command);
-      if (event.state) context.say(`climbing from n = ${rungs.at(-1)?.n ?? state.ladder}: ${event.seconds.toFixed(0)} s`);
+      if (event.state === "waiting") context.say(`waiting for another ladder: ${event.seconds.toFixed(0)} s`);
+      else if (event.state) context.say(`climbing from n = ${rungs.at(-1)?.n ?? state.ladder}: ${event.seconds.toFixed(0)} s`);
       if (event.rung) rungs.push(event.rung);
       if (event.rung) steps();
     });
