@@ -1,6 +1,18 @@
+import sys
+from contextlib import ExitStack
+
+import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from earnshaw.threads import one_blas_thread
+from earnshaw import threads
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    """Settings that nobody else in this process has taken, as a server does that other tests share."""
+    for name in ("one_blas_thread", "brisk"):
+        shared = getattr(threads, name)
+        monkeypatch.setattr(threads, name, type(shared)(shared._take))
 
 
 def blas_threads():
@@ -12,7 +24,7 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
 
     with threadpool_limits(limits=2, user_api="blas"):
         before = blas_threads()
-        with one_blas_thread():
+        with threads.one_blas_thread():
             assert set(blas_threads()) == {1}
         assert blas_threads() == before
 
@@ -31,3 +43,16 @@ def test_the_cores_are_those_that_this_process_may_use():
         assert cores() == 1
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+def test_what_several_threads_want_lasts_until_the_last_one_leaves():
+    with threadpool_limits(limits=2, user_api="blas"):
+        before = blas_threads(), pytest.approx(sys.getswitchinterval(), abs=2e-6)  # whole microseconds, rounded down
+        first, second = ExitStack(), ExitStack()
+        for stack in (first, second):
+            stack.enter_context(threads.one_blas_thread())
+            stack.enter_context(threads.brisk())
+        first.close()
+        assert (set(blas_threads()), sys.getswitchinterval()) == ({1}, pytest.approx(threads.TURN))
+        second.close()
+        assert (blas_threads(), sys.getswitchinterval()) == before

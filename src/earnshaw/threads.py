@@ -4,40 +4,64 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
 from typing import Any
 
+BRING = ("numpy", "scipy.linalg")  # a BLAS library each
 TURN = 2e-4  # seconds that a thread may keep Python while another waits
+Undo = dict[str, Callable[[], object]]  # what restores each thing that was set
 
 
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """Run a block with BLAS on one thread, then restore what was set; not to be entered from several threads at once.
+class _Shared:
+    """A setting of the whole process for the time of a block: the last of the threads that want it restores what was there."""
 
-    Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for one another at every step:
-    a factorisation that takes 10 ms on one thread was seen to take 800 ms on two.
-    """
-    return _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
+    def __init__(self, take: Callable[[Undo], None]) -> None:
+        self._take, self._undo, self._users, self._lock = take, Undo(), 0, threading.Lock()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Take the setting, also where another thread has it already: there may be more to set by now."""
+        with self._lock:
+            self._take(self._undo)
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                while not self._users and self._undo:
+                    self._undo.popitem()[1]()
+
+
+def _one_thread(undo: Undo) -> None:
+    for library in _libraries(*(name in sys.modules for name in BRING)).select(user_api="blas").lib_controllers:
+        if library.filepath not in undo:
+            undo[library.filepath] = partial(library.set_num_threads, library.num_threads)
+            library.set_num_threads(1)
 
 
 @cache
-def _libraries(scipy: bool) -> Any:
-    """Find the BLAS libraries that are loaded, once with NumPy's and once when SciPy has brought its own."""
+def _libraries(*loaded: bool) -> Any:
+    """Find the BLAS libraries that are loaded: once, and again when NumPy or SciPy has brought its own."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
-@contextmanager
-def brisk() -> Iterator[None]:
-    """Let threads take turns more often: one that only asks XLA for the next number must not wait 5 ms for Python each time."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(TURN)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
+def _short_turns(undo: Undo) -> None:
+    if not undo:
+        undo["turn"] = partial(sys.setswitchinterval, sys.getswitchinterval())
+        sys.setswitchinterval(TURN)
+
+
+#: Run a block with BLAS on one thread. Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for
+#: one another at every step: a factorisation that takes 10 ms on one thread was seen to take 800 ms on two.
+one_blas_thread = _Shared(_one_thread)
+#: Let threads take turns more often: one that only asks XLA for the next number must not wait 5 ms for Python each time.
+brisk = _Shared(_short_turns)
 
 
 def cores() -> int:

@@ -10,7 +10,7 @@ import pytest
 
 from earnshaw.landscapes.empirical import EmpiricalRisk, StreamedRisk
 from earnshaw.landscapes.rows import Rows
-from earnshaw.numerics import compilations, compiled
+from earnshaw.numerics import compilations, compiled, compiling
 from earnshaw.numerics.compiling import program
 
 
@@ -33,6 +33,20 @@ def test_a_compiled_function_is_traced_once_per_shape_and_timed():
     assert len(compilations()) == before + 2
     assert compilations()[-1][0] >= end
     assert double.__name__ == "double"
+
+
+def test_an_option_that_this_xla_does_not_know_is_left_out_and_the_others_stay(monkeypatch):
+    known = compiling._known
+    assert not known("xla_cpu_nonsense", 1)
+    monkeypatch.setattr(compiling, "_cpu", lambda: "flags : fpu avx2 avx512f")
+    monkeypatch.setattr(compiling, "_known", lambda name, value: "vector" not in name and known(name, value))
+    options = compiling._options.__wrapped__
+    assert options("cpu", True) == options("cpu") != {}
+    monkeypatch.setattr(compiling, "_known", known)
+    assert options("cpu", True) == {**options("cpu"), "xla_cpu_prefer_vector_width": 512}
+    monkeypatch.setattr(compiling, "_cpu", lambda: "flags : fpu avx2")
+    assert options("cpu", True) == options("cpu")
+    assert options("gpu", True) == {}
 
 
 def test_two_threads_do_not_compile_the_same_program_twice():

@@ -21,6 +21,8 @@ from earnshaw.descent.optimizers.first_order import GradientDescent
 from earnshaw.descent.outcomes import Begun, Ledger, Outcome, Stop, Stopping, Trace
 from earnshaw.landscapes import lane_landscape
 from earnshaw.landscapes.base import Landscape
+from earnshaw.landscapes.columns import Columns
+from earnshaw.landscapes.two_layer import TwoLayerLandscape
 from earnshaw.numerics import compiled, lane_keys
 from earnshaw.problems import Problem
 
@@ -42,7 +44,7 @@ class Lanes:
     padded : compute with sizes rounded up to multiples of four, which suits vectors and lets neighbours share a program; only
         for an algorithm that leaves padding alone.
     begun : how far the lanes have come already, for an algorithm whose state is its point; None: they are at their starts.
-    wake : when the judge wants to look at a lane, where that can be said: snapshots in between are left out.
+    wake : in the paper's own case: when the judge wants to look at a lane. Without a trace snapshots in between are left out.
     """
 
     landscape: Landscape
@@ -121,30 +123,35 @@ def _advance(
     return state, jnp.stack(report(landscape, state.point))
 
 
-@functools.partial(compiled, static_argnums=(0, 1, 2, 3))
+@functools.partial(compiled, static_argnums=(0, 1, 2, 3), wide=True)
 def _advance_until(
     descent: Descent,
     report: Callable,
     stride: int,
     max_steps: int,
-    landscape: Landscape,
+    landscape: TwoLayerLandscape,
     state: Any,
     wake: Wake,
+    most: jax.Array,
     occupied: jax.Array,
     steps: jax.Array,
     due: jax.Array,
 ) -> tuple[Any, jax.Array, jax.Array]:
-    """Take a stride of steps and look, again until a lane needs more than that; report on each lane, in rows, and count the strides."""
+    """Take a stride of steps and look, at ``most`` so many times, until a lane needs more than that; report on each lane, in rows, and
+    count the strides. For the paper's own case, whose steps are taken with neurons as columns."""
+    columns: Any = Columns.of(landscape)
 
     def look(carry: tuple) -> tuple:
         strides, state, _, _ = carry
-        state = jax.lax.fori_loop(0, stride, lambda _, s: descent.advance(landscape, s), state)
+        state = state._replace(point=columns.turned(state.point))
+        state = jax.lax.fori_loop(0, stride, lambda _, s: descent.advance(columns, s), state)
+        state = state._replace(point=columns.turned(state.point))
         rows, strides = report(landscape, state.point), strides + 1
         needed = wake.needed(rows, steps + stride * strides, due, max_steps)
         return strides, state, jnp.stack(rows), jnp.any(occupied & needed)
 
     def goes_on(carry: tuple) -> jax.Array:
-        return (carry[0] < STRIDES) & ~carry[-1]
+        return (carry[0] < most) & ~carry[-1]
 
     none = jnp.zeros((len(Stationarity._fields), steps.shape[0]))
     strides, state, rows, _ = jax.lax.while_loop(goes_on, look, (jnp.int64(0), state, none, jnp.bool_(False)))
@@ -217,10 +224,11 @@ class Block:
         if wake is None:
             self.state, report = self._advance(self.local, self.state, np.int64(stride))
         else:
-            lanes, limits = np.where(occupied, self.slots, 0), (stride, self.lanes.judge.stopping.max_steps)
+            lanes, stopping = np.where(occupied, self.slots, 0), self.lanes.judge.stopping
             going = occupied, book.steps[lanes], book.next_test[lanes]
-            how = self.lanes.descent, self.lanes.judge.report, *limits
-            self.state, report, strides = _advance_until(*how, self.local, self.state, wake, *going)
+            how = self.lanes.descent, self.lanes.judge.report, stride, stopping.max_steps
+            most = np.int64(1 if stopping.trace else STRIDES)
+            self.state, report, strides = _advance_until(*how, self.local, self.state, wake, most, *going)
         book.steps[self.slots[occupied]] += stride * int(strides)
         return report
 
@@ -320,7 +328,7 @@ def descend(
     ) -> tuple[Ledger, Trace | None]:
         judge = judge_for(energy, problem, chosen, limits)
         wake = None
-        if papers_own(problem, chosen, limits):
+        if papers_own(problem, chosen):
             assert isinstance(judge, NewtonJudge)
             wake = Wake(*map(np.float64, judge.wake()))
         if kernel == "native":

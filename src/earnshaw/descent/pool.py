@@ -44,7 +44,7 @@ Starts = Callable[[], np.ndarray]  # (runs, n, d), drawn when they are needed
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
     """Return, in words, why runs of this cannot share a pool; None where they can."""
     whole = descent.leaves_padding_alone and stopping.max_steps % descent.check_every == 0
-    covered = papers_own(problem, descent, stopping) and whole
+    covered = papers_own(problem, descent) and not stopping.trace and whole
     return None if covered else "it is for ReLU, a teacher of coordinate vectors and gradient descent without a trace"
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,9 +18,6 @@ from earnshaw.threads import cores, one_blas_thread
 
 Array = NDArray[np.float64]
 Sums = tuple[Array, ...]
-_blas = ExitStack()
-_blas_lock = threading.Lock()
-_blas_users = 0
 LARGEST = 1e6  # of an input, beyond which curvatures over- or underflow
 CHUNK = 8192  # rows: a chunk of 20 columns is 1.3 MB, which stays in the cache between the steps of a sum
 
@@ -113,7 +108,7 @@ class Rows:
         def work(several: range) -> list[Sums]:
             return [function(*self._take(start)) for start in several]
 
-        with _plain_blas():
+        with one_blas_thread():
             if threads == 1 or len(starts) == 1:
                 return _added(function(*self._take(start)) for start in starts)
             with ThreadPoolExecutor(threads) as pool:
@@ -140,23 +135,6 @@ class Rows:
             )
         if low == high:
             raise InputError(f"all labels are {low:.6g}; nothing can be learnt from labels that do not vary")
-
-
-@contextmanager
-def _plain_blas() -> Iterator[None]:
-    """Keep BLAS on one thread while any thread of this process sums rows."""
-    global _blas_users
-    with _blas_lock:
-        if _blas_users == 0:
-            _blas.enter_context(one_blas_thread())
-        _blas_users += 1
-    try:
-        yield
-    finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if _blas_users == 0:
-                _blas.close()
 
 
 def _added(parts: Iterator[Sums]) -> Sums:

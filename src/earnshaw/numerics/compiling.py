@@ -72,11 +72,8 @@ def remember_programs() -> None:
     if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
         return
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        cpu = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
-    except (OSError, StopIteration):
-        cpu = platform.processor()
-    folder = home / "earnshaw" / f"xla-{hashlib.sha256(cpu.encode()).hexdigest()[:12]}"
+    cpu = hashlib.sha256(_cpu().encode()).hexdigest()[:12]
+    folder = home / "earnshaw" / f"xla-{cpu}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
@@ -87,26 +84,44 @@ def remember_programs() -> None:
 
 
 @functools.cache
-def _options(device: str) -> dict[str, Any]:
-    """Return compiler options for a device: for a CPU, if this version of XLA knows them.
+def _cpu() -> str:
+    """Return what the system says that this CPU can do, or at least what it is."""
+    try:
+        return next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
+    except (OSError, StopIteration):
+        return platform.processor()
+
+
+@functools.cache
+def _options(device: str, wide: bool = False) -> dict[str, Any]:
+    """Return compiler options for a device: for a CPU, those that this version of XLA knows.
 
     There jaxlib 0.10 hands elementwise work beside a matrix product to a library kernel that is half as fast in
     float64 as XLA's own loops, and cuts products and loops of our sizes into tasks for several threads, at more cost than
-    gain. All that is switched off; several threads each run a program of their own instead.
+    gain. All that is switched off; several threads each run a program of their own instead. XLA uses half of the width of
+    AVX-512's vectors unless told otherwise; loops that leave a remainder of less than eight are faster so, ``wide`` ones not.
     """
+    if device != "cpu":
+        return {}
     options = {
         "xla_cpu_experimental_ynn_fusion_type": "",
         "xla_cpu_multi_thread_eigen": False,
         "xla_disable_hlo_passes": "cpu-parallel-task-assigner",
     }
-    if device != "cpu":
-        return {}
+    if wide and "avx512f" in _cpu().split():
+        options["xla_cpu_prefer_vector_width"] = 512
+    return {name: value for name, value in options.items() if _known(name, value)}
+
+
+@functools.cache
+def _known(name: str, value: Any) -> bool:
+    """Whether this version of XLA knows an option for the CPU."""
     try:
         with on_host():
-            jax.jit(lambda x: x + 1, compiler_options=options).lower(1.0).compile()
+            jax.jit(lambda x: x + 1, compiler_options={name: value}).lower(1.0).compile()
     except Exception:  # XLA reports an unknown option by an error whose class depends on the version
-        return {}
-    return options
+        return False
+    return True
 
 
 def compute_on(device: str) -> None:
@@ -134,17 +149,18 @@ def computing_on() -> str:
     return jax.default_backend() if chosen is None else chosen if isinstance(chosen, str) else chosen.platform
 
 
-def compiled(function: Callable[..., Any], **settings: Any) -> Callable[..., Any]:
+def compiled(function: Callable[..., Any], wide: bool = False, **settings: Any) -> Callable[..., Any]:
     """Return the function jitted with the options above; settings are those of :func:`jax.jit`.
 
-    The first call for a shape holds a lock, so that two threads never compile the same program.
+    ``wide`` is for one whose loops fill vectors of any width. The first call for a shape holds a lock, so that two threads
+    never compile the same program.
     """
     seen: set[Any] = set()
     locks: collections.defaultdict[Any, threading.Lock] = collections.defaultdict(threading.Lock)
 
     @functools.cache
     def jitted(device: str) -> Callable[..., Any]:
-        return jax.jit(function, compiler_options=_options(device), **settings)
+        return jax.jit(function, compiler_options=_options(device, wide), **settings)
 
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:

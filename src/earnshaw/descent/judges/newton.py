@@ -60,16 +60,15 @@ class Wake(NamedTuple):
         return lost | closed | tested | (rows.steepest <= self.still) | (steps >= max_steps)
 
 
-def papers_own(problem: Problem, descent: Descent, stopping: Stopping) -> TypeGuard[TwoLayer]:
+def papers_own(problem: Problem, descent: Descent) -> TypeGuard[TwoLayer]:
     """Whether a :class:`Wake` tells all, and a kernel of its own pays: ReLU, a teacher of coordinate vectors, fixed output
-    weights, plain gradient descent, no trace."""
+    weights, plain gradient descent."""
     return (
         isinstance(problem, TwoLayer)
         and problem.activation.kind == "relu"
         and not problem.trainable_output
         and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
         and descent.step_length is not None
-        and not stopping.trace
     )
 
 

@@ -118,8 +118,8 @@ def _suiting(sets: list[str], lanes: int) -> str:
 
 def obstacle(problem: Problem, descent: Descent, stopping: Stopping) -> str | None:
     """Return, in words, why the kernel, which is for the CPU, cannot compute this here; None where it can."""
-    covered = papers_own(problem, descent, stopping) and all((charges == 1).all() for charges in problem.charges)
-    if not covered:
+    ours = papers_own(problem, descent) and all((charges == 1).all() for charges in problem.charges)
+    if not ours or stopping.trace:
         return "it is for ReLU, a teacher of coordinate vectors, output weights 1 and gradient descent without a trace"
     return missing()
 
