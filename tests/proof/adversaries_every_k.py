@@ -86,9 +86,19 @@ def everything(family="A"):
         "value_ge negative": {"claims": {**claims, "value_ge": (-1.0).hex()}},
         "a point moved by 1e-3": {"center": moved(0, 0, 1e-3)},
         "the last point moved by 1e-3": {"center": moved(-1, -1, 1e-3)},
+        "no points: the head is empty": {"problem": {**document["problem"], "first": start}, "center": []},
         "a curve too few": {"curve": curve[1:]},
         "a curve too long": {"curve": [[*curve[0], *hexed([0.0] * 40)], *curve[1:]]},
     }
+    loose = {"claims": {**claims, "lambda_head_ge": (1e-3).hex(), "value_le": (1e3).hex()}}
+    if family == "II":
+        pairs = short("A").document["center"]
+        edits["points of family A"] = {"center": [[a, b, b, b, a] for a, b in pairs], **loose}
+    if family == "B":
+        edits["single neurons in the other order"] = {
+            "center": [[*row[:3], *row[5:], *row[3:5]] for row in center],
+            **loose,
+        }
     for row in range(len(curve)):
         edits |= {
             f"coefficient 0 of curve {row} moved by {by / tube:g} tubes": {"curve": bent(row, 0, by)}

@@ -69,7 +69,15 @@ def _documents(checker) -> bool:
     bad.append(adversaries_absence.about(n=3))
     if not all(raises(checker, absence.parse, data, 1.0) for data in bad):
         return False
-    absence.parse(sized(3, 10_000), 1.0)
+    absence.parse(sized(3, 860), 1.0)  # (3 * 860)^3 * 128 <= 2^41
+    if not raises(checker, absence.parse, sized(3, 861), 1.0) or raises(checker, absence.parse, sized(3, 861), 2.0):
+        return False
+    if "would cost too much" not in checker.check_bytes(sized(3, 10_000), 1.0)[2]:
+        return False
+    if raises(checker, absence.parse, sized(3, 10_000), 1e6) or not raises(
+        checker, absence.parse, sized(3, 10_001), 1e6
+    ):
+        return False
     given = []
 
     def walk(teacher, roots, most, smallest):

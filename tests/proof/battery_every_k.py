@@ -30,6 +30,7 @@ def cases() -> dict[str, Case]:
         found |= {f"every_k formulas: {family} {seed}": agrees(family, seed) for seed in range(2)}
         found |= {f"every_k tail: {family}": _tail(family), f"every_k head: {family}": _head(family)}
     found |= {"every_k cover": _cover, "every_k size": _size, "every_k limits": _limits, "every_k reach": _reach}
+    found |= {"every_k signs": _signs, "every_k shape": _shape}
     found |= battery_made_up.cases()
     found |= {f"every_k bounds: {family}": _bounds(family) for family in PLANS}
     found |= {f"every_k hypothesis: {name}": _needed(*rest) for name, rest in HYPOTHESES.items()}
@@ -209,15 +210,16 @@ def _head(family) -> Case:
         module = part(checker, "every_k")
         with precision(128):
             site, true = module.point(family, k, numbers), _site(family, k, numbers)
-            least, low, high = module.minimum(site, k)
+            around, least, low, high = module.minimum(site, k)
             small = min(float(np.linalg.eigvalsh(np.array(block.mid().tolist(), dtype=float))[0]) for block in [*true.hessians(), *true.extensions()])  # fmt: skip
             near = (
                 abs(float(least) - small) < 1e-10
                 and abs(float(high - true.value())) < 1e-25
                 and abs(float(high - low)) < 1e-38
+                and 0 <= float(around) < 1e-18
             )
             moved = module.point(family, k, [numbers[0] + arb(2) ** (-38 if family == "B" else -24), *numbers[1:]])
-            far, under, over = module.minimum(moved, k)
+            _, far, under, over = module.minimum(moved, k)
             eps = float(sum(x * x for x in moved.gradient().entries()).sqrt())
             drop = eps * eps / 2 / float(far)
             return (
@@ -285,8 +287,8 @@ def _limits(checker) -> bool:
         and said(tail={**tail, "from": 1000}).startswith("center must hold one point")
         and said(problem={**document["problem"], "family": ["A"]}).startswith("problem.family must be one of")
         and said(center="abc").startswith("center must hold one point")
-        and said(tail={**tail, "from": 1001}).startswith("tail.from must be an integer from 37 to 1000")
-        and said(tail={**tail, "from": 36}).startswith("tail.from must be")
+        and said(tail={**tail, "from": 1001}).startswith("tail.from must be an integer from 38 to 1000")
+        and said(tail={**tail, "from": 37}, center=[]).startswith("tail.from must be an integer from 38 to 1000")
         and said(problem=first).startswith("center must hold one point for each k from 4")
         and said(problem={**first, "first": 3}).startswith("problem.first must be an integer from 4 to 1000")
         and said(problem={**first, "family": "II"}).startswith("problem.first must be an integer from 5 to 1000")
@@ -378,6 +380,7 @@ def _bounds(family) -> Case:
     data = adversaries_every_k.Forger.sealed(document)
     least, _, low, high = (float.fromhex(document["claims"][name]) for name in ("lambda_head_ge", "lambda_tail_ge", "value_ge", "value_le"))  # fmt: skip
     under, over = "value_ge is not proved", "value_le is not proved"
+    inside = arb(2.0**-20)  # how far the minimum is: the numbers keep their signs
     tail = [(arb(low), None), (arb(high), None), (arb(low, 1e-3), under), (arb(high, 1e-3), over)]
     head = [
         ((arb(least), 0, 0), None),
@@ -393,7 +396,7 @@ def _bounds(family) -> Case:
 
             def at(k, one, two, three):
                 room = arb(0) if family == "A" else arb(2) ** -100
-                return one, arb(low) / scales[k] * (1 + room) + two, arb(high) / scales[k] * (1 - room) + three
+                return inside, one, arb(low) / scales[k] * (1 + room) + two, arb(high) / scales[k] * (1 - room) + three
 
             answers = [
                 (_patched(checker, data, Tail=lambda *_, value=value: _Easy(value), minimum=lambda _, k: at(k, arb(1), 0, 0)), reason)
@@ -407,6 +410,50 @@ def _bounds(family) -> Case:
         return refused and len(said) == 3 and all(_worded(family, document["claims"], text) for text in said)
 
     return right
+
+
+def _signs(checker) -> bool:
+    """What the numbers of a point of each family are like: for any numbers, which need not be balls."""
+    families, one = part(checker, "every_k").FAMILIES, {"a > 0": 2, "d1 > 0": 11, "e1 < 0": -13}
+    return (
+        families["A"].signs([2, 3]) == {"a < 0": -2, "b > 0": 3}
+        and families["II"].signs([2, 3, 5, 11, 13]) == one
+        and families["B"].signs([2, 3, 5, 11, 13, 17, 19])
+        == one | {"d2 > 0": 17, "e2 < 0": -19, "e1 d2 - d1 e2 > 0": 13 * 17 - 11 * 19}
+    )
+
+
+def _shape(checker) -> bool:
+    """A head whose numbers may have another sign where the minimum is: each number on its own, to its side of the point, at each k."""
+    document = dict(adversaries_every_k.short("II").document)
+    data, start = adversaries_every_k.Forger.sealed(document), PLANS["II"].start
+    least, low, high = (float.fromhex(document["claims"][name]) for name in ("lambda_head_ge", "value_ge", "value_le"))
+    numbers = [[sum(map(float.fromhex, pair)) for pair in row] for row in document["center"]]
+    families = part(checker, "every_k").FAMILIES
+
+    def refused(side, at, near) -> bool:
+        """Whether the checker asks for this side of the numbers, where the minimum is within ``near`` at one k, and elsewhere there."""
+
+        def minimum(_, k):
+            bounds = arb(least), arb(low) / k * (1 + arb(2) ** -100), arb(high) / k * (1 - arb(2) ** -100)
+            return arb(near if k == at else 0), *bounds
+
+        asked = type("Asked", (families["II"],), {"signs": staticmethod(lambda numbers: {"side": side(numbers)})})
+        made_up = {"FAMILIES": {**families, "II": asked}, "Tail": lambda *_: _Easy(arb(low)), "minimum": minimum}
+        found = _patched(checker, data, **made_up)
+        return not found[0] and f"the sign side is not proved at k = {at}" in found[2]
+
+    with precision(128):
+        for place, row in enumerate(numbers[:3:2]):
+            k = start - 3 + 2 * place
+            for index, number in enumerate(row):
+
+                def side(numbers, index=index, number=number):
+                    return numbers[index] if number > 0 else -numbers[index]
+
+                if not refused(side, k, 1.001 * abs(number)) or refused(side, k, 0.999 * abs(number)):
+                    return False
+        return refused(lambda numbers: arb(0), start - 3, 0)
 
 
 def _worded(family, claims, text) -> bool:

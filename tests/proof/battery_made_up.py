@@ -29,9 +29,10 @@ def _one_k(checker) -> bool:
     with precision(128):
         gradient, eps = [arb(-3 * 2.0**-10, 2.0**-10), arb(2 * 2.0**-10, 2.0**-10)], 5 * 2.0**-10  # at most 4 and 3
         for least, blocks, extensions in ((2, [2, 5], [3]), (2, [5, 2], [3]), (2, [5, 3], [4, 2]), (0.5, [0.5], [3])):
-            mu, low, high = found(blocks, extensions, gradient)
+            around, mu, low, high = found(blocks, extensions, gradient)
             bound = least - 8 * 4 * eps / least
-            near = abs(float(mu) - bound) < 1e-7 and high.contains(arb(0.75)) and high.contains(arb(1.25))
+            near = 0 <= float(around) - 4 * eps / least < 1e-7
+            near = near and abs(float(mu) - bound) < 1e-7 and high.contains(arb(0.75)) and high.contains(arb(1.25))
             if not (near and abs(float(low.lower()) - (0.75 - eps * eps / 2 / bound)) < 1e-7):
                 return False
         blurred = arb(0.01, 0.1)
@@ -51,7 +52,7 @@ def _one_k(checker) -> bool:
             and all(
                 raises(checker, found, [2], [3], gradient, rate) for rate in (1.001 * limit, arb(limit, 0.1 * limit))
             )
-            and found([2], [3], gradient, 0.999 * limit)[0] > 0
+            and found([2], [3], gradient, 0.999 * limit)[1] > 0
         )
 
 

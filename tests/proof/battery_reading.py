@@ -1,6 +1,7 @@
 """Cases of reading and of files: what a document may look like, what its check may cost, and what is no certificate."""
 
 import contextlib
+import decimal
 import json
 import os
 import tempfile
@@ -265,7 +266,11 @@ def _shown(checker) -> bool:
         (5e-324, False): "4.94065e-324", (5e-324, True): "4.94066e-324", (0.0, True): "0", (-2.5, False): "-2.5",
         (-1 / 3, True): "-0.333333", (-1 / 3, False): "-0.333334", (1.7e308, True): "1.7e+308", (1e5, False): "100000",
     }  # fmt: skip
-    return all(shown(number, up=up) == text for (number, up), text in table.items())
+    right = all(shown(number, up=up) == text for (number, up), text in table.items())
+    for rounding in ("ROUND_CEILING", "ROUND_FLOOR"):  # whatever the program around it does with decimals
+        with decimal.localcontext(prec=2, rounding=rounding):
+            right = right and all(shown(number, up=up) == text for (number, up), text in table.items())
+    return right
 
 
 def _nesting(checker) -> bool:

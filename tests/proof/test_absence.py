@@ -109,17 +109,6 @@ def test_without_the_test_near_exactly_the_cells_at_the_teacher_stay_open():
         assert closers(beside, teacher, ("near",)) == {"open"}
 
 
-@pytest.mark.nightly
-@pytest.mark.slow
-def test_without_the_test_near_nothing_but_the_teacher_of_three_stays_open():
-    teacher = trusted.framed(np.eye(3).tolist(), 0.064)
-    with np.errstate(all="ignore"):
-        tally = trusted.walk(teacher, roots(teacher, 3), 2e7, 2.0**-6, without=("near",))
-    left = joined(tally.open)
-    for index in range(len(left.depth)):
-        assert any(inside(left, index, v, 2.0**-5) for v in images(np.eye(3), teacher.symmetries))
-
-
 # Three students of three teachers: F at critical points that are not global, and their directions.
 SADDLES = {
     0.02412: [[-0.323, 0.669, 0.669], [0.669, -0.323, 0.669], [0.669, 0.669, -0.323]],

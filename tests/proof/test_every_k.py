@@ -161,7 +161,8 @@ def _formula_mutants(family, count):
 
 
 def _agreeing(family, count):
-    case = {"formulas": battery_every_k.agrees(family, 0)}
+    more = {"II": ["B"], "B": ["II"]}.get(family, [])  # a pair of single neurons; what is another of B
+    case = {f"formulas {name}": battery_every_k.agrees(name, 0) for name in (family, *more)}
     assert mutation.noticed_by(None, case) is None
     return [mutant.name for mutant in _formula_mutants(family, count) if mutation.noticed_by(mutant, case) is None]
 

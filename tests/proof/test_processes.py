@@ -48,3 +48,8 @@ def test_what_goes_wrong_in_a_call_is_a_sentence(work, given, said, capfd):
     with Call(work, *given, memory=4 << 30) as call, pytest.raises(InputError, match=said):
         call.result()
     capfd.readouterr()
+
+
+def test_a_fault_in_a_call_is_no_lack_of_memory():
+    with Call(operator.getitem, {}, "x") as call, pytest.raises(RuntimeError, match="KeyError: 'x'"):
+        call.result()

@@ -98,7 +98,7 @@ def prove_pattern(
         raise InputError(f"{len(numbers)} numbers were given; this pattern has {expected}")
     n, k = sum(1 if row is None else sizes[row] for row in rows), sum(sizes)
     bits, shape = _bits(precision, k), {"n": n, "k": k, "d": k}
-    affordable(costs(len(sizes), len(rows), bits))
+    affordable(costs(len(sizes), len(rows)))
     point = None
     try:
         if n < k:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.problems.named import named_family
 from earnshaw.proof.blocks import corrected, pair
 from earnshaw.proof.certificate import Certificate, build
@@ -75,7 +75,7 @@ def prove_every_k(family: str, first: int | None = None, *, meta: Mapping[str, s
         raise InputError(f"family {family[:40]!r} is not proved for every k; give {', '.join(PLANS)}")
     plan, least = PLANS[family], FAMILIES[family].least
     first, start = plan.first if first is None else first, plan.start
-    if isinstance(first, bool) or not isinstance(first, int) or not least <= first < start:
+    if not is_whole(first, least) or first >= start:
         raise InputError(f"the first k is {first}; give an integer from {least} to {start - 1}")
     shape = {"family": family, "first": first, "from": start}
 
@@ -84,10 +84,10 @@ def prove_every_k(family: str, first: int | None = None, *, meta: Mapping[str, s
         return Proof(Verdict.INCONCLUSIVE, reason, "every-k", shape, family=family, seconds=seconds)
 
     with one_blas_thread(), working_precision(BITS):
-        head, found = dict[int, list[arb]](), dict[int, tuple[arb, arb, arb]]()
+        head, found = dict[int, list[arb]](), dict[int, list[arb]]()
         try:
             for k, point in _head(family, first):
-                head[k], found[k] = point, every_k.minimum(every_k.point(family, k, point), k)
+                head[k], (_, *found[k]) = point, every_k.minimum(every_k.point(family, k, point), k)
         except Rejected as rejected:
             return undecided(str(rejected))
         bounds = [found[k] for k in range(first, start)]

@@ -95,14 +95,17 @@ class Call(Generic[Result]):
         return self._answer.poll(seconds)
 
     def result(self) -> Result:
-        """Wait for what the call returned; an :class:`InputError` there is one here, and so is a process that ended."""
+        """Wait for what the call returned; an :class:`InputError` there is one here, and so is a process that ended.
+
+        Any other error there is a fault of ours: a :class:`RuntimeError` with its words.
+        """
         try:
-            returned, answer = self._answer.recv()
+            fault, answer = self._answer.recv()
         except (EOFError, OSError):
             said = "the process that proves was ended from outside, or had not enough memory"
             raise InputError(f"{said}; try a smaller problem, or try again") from None
-        if not returned:
-            raise InputError(answer)
+        if fault is not None:
+            raise fault(answer)
         return answer
 
 
@@ -115,9 +118,13 @@ def _serve(
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     try:
-        answer.send((True, work(*job)))
+        answer.send((None, work(*job)))
     except InputError as error:
-        answer.send((False, str(error)))
+        answer.send((InputError, str(error)))
+    except MemoryError:
+        raise  # as one that the system ends
+    except Exception as error:
+        answer.send((RuntimeError, f"{type(error).__name__}: {error}"))
 
 
 @contextmanager

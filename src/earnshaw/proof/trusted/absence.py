@@ -3,10 +3,13 @@ r"""No bad minimum: every local minimum of a small ReLU landscape is global. The
 Notation of cells.py. A point is critical if no w_i is 0 and grad F = 0.
 
 THEOREM. Let n = k. If each cell of a cover of all directions, up to permuted students and symmetries of the teacher, is
-closed by one of the tests of exclusion.py, then F has no local minimum with F > 0: not in R^d, nor in any R^D, D >= d.
+closed by one of the tests of exclusion.py, then F has no local minimum with F > 0: not in R^d, nor in any R^D, D >= d; and F = 0
+at V alone, up to order.
   Proof. At a local minimum with F > 0 no w_i is 0, by theorem A of docs/absence.md, and all w_i lie in the span of the
 teacher, by theorem D; so it is a critical point in R^d where the Hessian is >= 0, in some cell. A closed cell holds none but
-V itself, up to order, where F = 0. QED
+V itself, up to order, where F = 0. Where F = 0, no w_i is 0: then some w_j is not, and with s w_j for w_i and (1 - s) w_j for w_j,
+0 < s < 1, the network is the same, so that F = 0 at infinitely many points with one zero neuron less, and in the end with none.
+These are critical (F is least there) and in the span (theorem D: no strict saddles), so in closed cells, which hold but V. QED
 
 Lengths and angles are all that F knows of W and V. So k rows in R^D, D > k, are replaced by k rows in R^k with the same
 products (a Cholesky factor), and all rows are scaled by a power of 2, so that the longest has a length of 1/2 to 1.
@@ -26,7 +29,7 @@ from flint import arb, arb_mat
 from .balls import exact, floats, least_eigenvalue, precision, require, shown
 from .cells import Cells, Teacher, joined, roots, symmetries
 from .exclusion import TESTS, judged
-from .reading import OBJECTIVE, Rejected, afford, exact_keys, hex_float, integer, load, matrix
+from .reading import OBJECTIVE, Rejected, afford, costs, exact_keys, hex_float, integer, load, matrix
 from .relu import Point
 
 RULE = "widest patch first/1"
@@ -171,7 +174,7 @@ def parse(data: bytes, limit: float) -> Document:
     require(smallest > 0, "rule.smallest is not positive")
     counts = exact_keys(raw["counts"], ("cells", *TESTS), "counts")
     numbers = {name: integer(count, f"counts.{name}", 0, 10**9) for name, count in counts.items()}
-    afford(limit, ("counts.cells", numbers["cells"], MAX_CELLS))
+    afford(limit, *costs(n, k, d, PRECISION), ("counts.cells", numbers["cells"], MAX_CELLS))
     return Document(target, n, radius, smallest, numbers)
 
 

@@ -96,6 +96,6 @@ def greatest_eigenvalue(matrix: arb_mat) -> arb:
 
 def shown(number: float, up: bool) -> str:
     """Print a double with six digits, rounded to the safe side; in decimals, for a double near them may lie beyond."""
-    rounding = ROUND_CEILING if up else ROUND_FLOOR
-    decimal = Context(prec=6, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX).create_decimal(Decimal(number))
-    return f"{decimal.normalize():{'f' if -5 < decimal.adjusted() < 6 else 'e'}}"
+    context = Context(prec=6, rounding=ROUND_CEILING if up else ROUND_FLOOR, Emin=MIN_EMIN, Emax=MAX_EMAX)
+    decimal = context.create_decimal(Decimal(number))
+    return f"{decimal.normalize(context):{'f' if -5 < decimal.adjusted() < 6 else 'e'}}"

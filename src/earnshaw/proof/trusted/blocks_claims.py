@@ -25,7 +25,7 @@ from .relu_claims import check_minimum, check_saddle
 TARGET = "coordinate vectors"
 BLOCK_KINDS = {"blocks": KINDS["minimum"], "blocks_saddle": KINDS["saddle"]}
 MAX_SIZE = 10**8
-MAX_TABLE = 1 << 15  # of (rows + groups)^2 rows groups^2 times the precision over 64: what a check may cost by default
+MAX_TABLE = 1 << 22  # of pairs of classes of neurons and pairs of vectors of a block: what a check may cost by default
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def parse(data: bytes, limit: float) -> Document:
     pattern = exact_keys(raw["pattern"], ("sizes", "rows"), "pattern")
     sizes = [integer(size, "a size", 1, MAX_SIZE) for size in _list(pattern["sizes"], "pattern.sizes")]
     rows = [_row(row, sizes) for row in _list(pattern["rows"], "pattern.rows")]
-    afford(limit, *costs(len(sizes), len(rows), bits))
+    afford(limit, *costs(len(sizes), len(rows)))
     problem = exact_keys(raw["problem"], ("n", "k", "d", "target", "objective"), "problem")
     if problem["objective"] != OBJECTIVE:
         raise Rejected(f"problem.objective must be {OBJECTIVE!r}")
@@ -65,10 +65,10 @@ def parse(data: bytes, limit: float) -> Document:
     return Document(kind, numbers, bits, sizes, rows, center, n, k)
 
 
-def costs(groups: int, rows: int, bits: int) -> list[tuple[str, int, int]]:
-    """Return what the check costs, for `afford`."""
-    table = (rows + groups) ** 2 * rows * groups**2 * bits // 64
-    return [("(rows + groups)^2 * rows * groups^2 * precision/64", table, MAX_TABLE)]
+def costs(groups: int, rows: int) -> list[tuple[str, int, int]]:
+    """Return what the check costs, for `afford`; a row has up to groups + 3 vectors in a block."""
+    table = (rows + groups) ** 2 * (rows * (groups + 3)) ** 2
+    return [("((rows + groups) * rows * (groups + 3))^2", table, MAX_TABLE)]
 
 
 def _list(value: object, name: str) -> list:

@@ -25,9 +25,10 @@ ROUNDING. u = 2^-53; only + - * / and sqrt count, each with a relative error of 
 A direction has three entries, each with a relative error below 4u: |u' - u| <= 2^-50 for what is computed. So (|x - y|/2, |x + y|/2)
 is off by 2^-48, cos by 2^-46, sin by 2^-45. asin q = 2 asin q', q'^2 = q^2/(2 (1 + sqrt(1 - q^2))) <= 0.147 for q^2 <= 1/2: 14 terms
 of its series leave out less than 2^-46, so share is off by less than 2^-43, and so are m, phi and gamma. Sizes: phi, |gamma| and
-share are at most pi, r at most b/pi <= k <= 4, n <= 3. (x.m) m'/sin is computed with sin + 2^-40 below: as |m| = sin, it is off
-by 2^-38 at most. Whatever is formed of these later has at most 2^9 terms, each a product of at most five numbers below 2^5
-whose product is below 2^6, and is off by less than 2^-31; each bound is moved by `SLACK` = 2^-30 to the safe side, and an enclosure
+share are at most pi, r at most b/pi <= k <= 4, n <= 3, |tau| <= 0.71. (x.m) m'/sin is computed with sin + 2^-40 below: as |m| = sin, it
+is off by 2^-40 + 2^-42 + 2^-44 < 2^-39 at most. Whatever is formed of these later adds up |y| times such numbers over the rows y, where
+sum |y| <= 4 + 12 + 24 (lengths of the middle, and how far they move), and over students with |a_i| or |z_i| of which the squares add up
+to 1: it is off by less than 2 sqrt(3) 40 2^-39 < 2^-31; each bound is moved by `SLACK` = 2^-30 to the safe side, and an enclosure
 that is used again by `MARGIN` = 2^-34, more than its few operations cost.
 """
 

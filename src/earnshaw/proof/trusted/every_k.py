@@ -9,16 +9,18 @@ THEOREM (every k). Let
   (a) first >= `least` of the family, so that the parts of the weights are those listed, and h_P^2 k0 >= 1;
   (b) for each k from first to k0 - 1 with the point W0 of `center`, eps = |grad F(W0)|, l the least eigenvalue of all blocks and
       of M, r = 4 eps/l: r < min |w_i|, eps - l r + L r^2/2 < 0 and mu = l - L r >= lambda_head_ge, L as in relu_claims.py;
+      numbers within r of those of W0 have the family's signs (`signs` in scaled.py and singles.py);
       value_ge <= k^s (F(W0) - eps^2/(2 mu)) and k^s F(W0) <= value_le, with s = 1 for II and B and 0 for A;
 and on each piece [h_{j-1}, h_j] of h, for all x in the box X(h) of the points within `tube` of x(h) in each unknown,
-  (c) the signs of scaled.py and singles.py hold;
+  (c) the signs of scaled.py and singles.py hold, the family's and those of some cosines;
   (d) for a matrix Y of doubles: |Y G(x(h))|_i + tube sum_j |I - Y DG(X)|_ij < tube for each unknown i (Krawczyk);
   (e) H - lambda_tail_ge |.|^2 is positive definite on each part, and in extra dimensions;
   (f) value_ge <= k^s F <= value_le;
 and (g) lambda_head_ge, lambda_tail_ge and value_ge are positive. Then for every integer k >= first and every dimension D >= k, F
-has a strict local minimum that the group fixes, with all eigenvalues of the Hessian at least lambda_head_ge if k < k0 and at
-least lambda_tail_ge if k >= k0, and value_ge <= k^s F <= value_le there: it is spurious.
-  Proof. Below k0 this is the theorem (minimum) of relu_claims.py with the blocks of blocks.py. Let k >= k0. Then
+has a strict local minimum that the group fixes, of the family's signs, with all eigenvalues of the Hessian at least
+lambda_head_ge if k < k0 and at least lambda_tail_ge if k >= k0, and value_ge <= k^s F <= value_le there: it is spurious.
+  Proof. Below k0 this is the theorem (minimum) of relu_claims.py with the blocks of blocks.py; the minimum is alone within r of W0, so
+that the group, which fixes W0, fixes it, and its numbers are within r of those of W0. Let k >= k0. Then
 h = k^(-1/2) is in (0, h_P] by (a), and so in a piece. x - Y G(x) = x(h) - Y G(x(h)) + (I - Y D)(x - x(h)) with D in the hull of
 DG(X), so by (d) it maps the box into itself, and by Brouwer it has a fixed point: Y G(x) = 0. (d) makes I - Y D a
 contraction in the maximum norm, so Y is invertible, and G(x) = 0. By (c) G is the gradient at the point of x, up to positive
@@ -80,7 +82,7 @@ def parse(data: bytes, limit: float) -> Document:
     kind = FAMILIES[family]
     first = integer(problem["first"], "problem.first", kind.least, MAX_K)
     tail = exact_keys(raw["tail"], ("from", "order", "tube", "ends"), "tail")
-    start = integer(tail["from"], "tail.from", first, MAX_K)
+    start = integer(tail["from"], "tail.from", first + 1, MAX_K)
     order = integer(tail["order"], "tail.order", 8, MAX_ORDER)
     ends = _reals(tail["ends"], "tail.ends", MAX_PIECES + 1)
     points = raw["center"]
@@ -133,8 +135,10 @@ def _check(document: Document) -> str:
         require(arb(low) <= value, f"claims.value_ge is not proved {where}")
         require(value <= arb(high), f"claims.value_le is not proved {where}")
     for k, center in enumerate(document.center, document.first):
-        site = point(family, k, [arb(one) + arb(two) for one, two in center])
-        curvature, lowest, highest = minimum(site, k)
+        numbers = [arb(one) + arb(two) for one, two in center]
+        near, curvature, lowest, highest = minimum(point(family, k, numbers), k)
+        for name, side in FAMILIES[family].signs([(x - near).union(x + near) for x in numbers]).items():
+            require(side > 0, f"the sign {name} is not proved at k = {k}")
         scale = arb(k) ** FAMILIES[family].scale
         require(arb(least) <= curvature, f"claims.lambda_head_ge exceeds what is proved at k = {k}")
         require(arb(low) <= scale * lowest, f"claims.value_ge exceeds what is proved at k = {k}")
@@ -228,8 +232,8 @@ def point(family: str, k: int, numbers: list[arb]) -> Symmetric:
     return Symmetric([k - 1, 1] if singles else [k], [0] + [None] * singles, numbers)
 
 
-def minimum(site: Symmetric, k: int) -> tuple[arb, arb, arb]:
-    """Bound the least eigenvalue, from below, and F, from both sides, at the minimum near a point; there must be one.
+def minimum(site: Symmetric, k: int) -> tuple[arb, arb, arb, arb]:
+    """Bound how far the minimum near a point is; there its least eigenvalue, from below, and F, from both sides. There must be one.
 
     Let Hess F >= least at the point, eps >= |grad F|, near >= 2 eps/least, and L near < least, L the Hessian's rate of
     change within near. Then least near - L near^2/2 > least near/2 >= eps: there is a critical point within near, where
@@ -248,4 +252,4 @@ def minimum(site: Symmetric, k: int) -> tuple[arb, arb, arb]:
     near = (4 * eps / least).upper()
     mu, value = least - site.lipschitz(near, arb(0)) * near, site.value()
     require(mu > 0, f"k = {k}: the point is too far from critical")
-    return mu, value - eps * eps / (2 * mu), value
+    return near, mu, value - eps * eps / (2 * mu), value

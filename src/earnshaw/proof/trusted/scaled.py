@@ -151,8 +151,14 @@ class FamilyA:
         a = unknowns[0] * h4 + 2 * h2 - 1
         b = unknowns[1] * h4 + 2 * h2
         self.point = Regular(scope, self.k, a, b, scope.power(0) * 0)
-        self.sides = {"a < 0": -a, "b > 0": b}
+        self.sides = self.signs([a, b])
         self.rho = (self.point.pull - self.point.sigma) / self.point.n
+
+    @staticmethod
+    def signs(numbers: list[Any]) -> dict[str, Any]:
+        """Return what is positive of the numbers a, b of a point of the family."""
+        a, b = numbers
+        return {"a < 0": -a, "b > 0": b}
 
     def equations(self) -> list[Value]:
         """Return G_a, G_b."""

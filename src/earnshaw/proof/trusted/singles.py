@@ -32,6 +32,8 @@ Dimensions: with s single neurons (3 + 2s) + (4 + s)(m-1) + (m-1)(m-2)/2 + m(m-3
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
+from typing import Any
 
 from flint import arb
 
@@ -127,12 +129,20 @@ class FamilyII:
         self.odd = [Single(v, d, e) for d, e in singles]
         self.gamma = c / v.n
         self.sin_gamma = cosine(self.gamma)
-        self.sides = {"a > 0": a}
+        self.sides = self.signs([a, b, c, *chain.from_iterable(singles)])
         rest = v.pull - self.sin_gamma - v.sigma
         for y, odd in enumerate(self.odd, 1):
-            self.sides |= {f"d{y} > 0": odd.d, f"e{y} < 0": -odd.e, f"cosine {y} > 0": odd.near}
+            self.sides[f"cosine {y} > 0"] = odd.near
             rest = rest + odd.length * odd.sin_q
         self.rho = rest / v.n
+
+    @staticmethod
+    def signs(numbers: list[Any]) -> dict[str, Any]:
+        """Return what is positive of the numbers a, b, c, and d, e of each single neuron, of a point of the family."""
+        found = {"a > 0": numbers[0]}
+        for y, place in enumerate(range(3, len(numbers), 2), 1):
+            found |= {f"d{y} > 0": numbers[place], f"e{y} < 0": -numbers[place + 1]}
+        return found
 
     def _regular(self) -> list[Value]:
         """Return 2 pi times the gradient at regular neurons."""
@@ -239,11 +249,16 @@ class FamilyB(FamilyII):
         self._build(scope, a, b, c, [short, long])
         one, two = self.odd
         self.area = one.e * two.x - one.x * two.e
-        self.sides["e1 d2 - d1 e2 > 0"] = one.e * two.d - one.d * two.e
         one.met((one.e * two.x - one.x * (two.e + 1)) / one.length)
         two.met((self.area - two.x) / two.length)
         self.tilt = two.sine.asin()
         self.angle = (-one.x / one.e).atan() - self.tilt
+
+    @staticmethod
+    def signs(numbers: list[Any]) -> dict[str, Any]:
+        """Return what is positive of the numbers of a point of the family: the short neuron is further from -v_k than the long one."""
+        d1, e1, d2, e2 = numbers[3:]
+        return FamilyII.signs(numbers) | {"e1 d2 - d1 e2 > 0": e1 * d2 - d1 * e2}
 
     def equations(self) -> list[Value]:
         """Return G, over h^2 at coordinates b, d, d', and over h at the others."""
