@@ -323,7 +323,7 @@ def test_a_wrong_digit_would_be_noticed(folders, look, tmp_path_factory, monkeyp
         ("two", "k6-n6.json", "foreign", "show"),
         ("two", "k6-n6.json", "foreign", "show-json"),
         ("two", "k6-n6.json", "foreign", "again"),
-        ("two", "k6-n6.json", "foreign", "verify"),
+        ("conv", "p2-k3-ratio0.5.json", "foreign", "verify"),  # without proofs, which say of which results they are
         ("two", "k6-n6.npz", "foreign", "export"),
         ("two", "k6-n6.npz", "foreign", "load"),
         ("two", "k6-n6.npz", "foreign", "repair"),

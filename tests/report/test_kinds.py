@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 import earnshaw as es
 from earnshaw.cli.app import app
 from earnshaw.descent import optimizer
+from earnshaw.errors import InputError
 from earnshaw.experiments import Motion, dynamics, fit, load_arena, run_arena, run_plan, work_of
 from earnshaw.experiments.dynamics import Integration
 from earnshaw.experiments.plan import Plan
@@ -225,6 +227,16 @@ def test_a_fit_has_no_proof_but_a_true_one_of_its_own(place, tmp_path):
         assert ('class="theorem"' in html) == (not word)
         assert word in html
         assert fits._headline(found, said).endswith("; nothing is proved of it") == bool(word)
+
+
+def test_a_fit_whose_certificate_is_not_as_it_was_written_has_no_page(place, tmp_path):
+    """As a sweep: what is wrong is said, and nothing is written."""
+    folder = shutil.copytree(place / "fit", tmp_path / "fit")
+    for damage, words in ((lambda file: file.write_text("{}"), "is not the certificate"), (Path.unlink, "is missing")):
+        damage(folder / fits.CERTIFICATE)
+        with pytest.raises(InputError, match=rf"fit-convexity\.json {words}"):
+            folder_page(folder, tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_charges_in_motion_say_who_reaches_whom(place):

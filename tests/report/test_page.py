@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pytest
 
-from earnshaw.descent import optimizer
+from earnshaw.descent import GradientDescent, optimizer
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, finished_records, load_sweep, prove_sweep, run_plan
 from earnshaw.papers import Item, Source
@@ -320,7 +320,7 @@ def hostile(swept, tmp_path):
     record["outcomes"] |= {HOSTILE: 1, REMOTE: 1, "1e400": 1}
     store.put_record("k6-n6", record)
     proofs["families"][0]["verdict"] = HOSTILE
-    store.put_record("k6-n6", proofs, "-proofs")
+    store.put_proofs("k6-n6", proofs)
     path = tmp_path / "pages" / "page.html"
     write_page(folder_page(folder, path), path)
     return path
@@ -386,3 +386,11 @@ def test_a_page_loads_no_code_of_the_users(tmp_path, monkeypatch):
 def test_a_folder_that_is_no_sweep_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"no manifest\.json"):
         folder_page(tmp_path, tmp_path / "page.html")
+
+
+def test_a_sweep_whose_runs_all_diverged_has_a_page(tmp_path):
+    plan = Plan.of(TwoLayer(np.eye(2)), runs=3, batch=4, descent=GradientDescent(step=1e9))
+    (result,) = run_plan(plan, tmp_path / "lost", workers=1)
+    assert result.summary.outcomes == {"DIVERGED": 3}
+    write_page(folder_page(tmp_path / "lost", tmp_path / "page.html"), tmp_path / "page.html")
+    assert "DIVERGED" in (tmp_path / "page.html").read_text().upper()

@@ -32,7 +32,7 @@ ARRAYS = {
 }
 
 
-@pytest.mark.parametrize("call", ["replace", "fsync", "chmod"])
+@pytest.mark.parametrize("call", ["replace", "fsync"])
 @pytest.mark.parametrize("existing", [True, False])
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, call, existing):
     path = tmp_path / "result.json"
@@ -233,3 +233,13 @@ def test_only_regular_files_are_read(tmp_path):
         for read in (read_npz, read_json, lambda path: read_npy(path, "the teacher"), Rows.open):
             with pytest.raises(InputError, match=f"(?i){words}"):
                 read(path, path) if read == Rows.open else read(path)
+
+
+def test_a_file_has_the_rights_that_the_user_gives_to_new_ones(tmp_path):
+    for mask in (0o022, 0o077):
+        before = os.umask(mask)
+        try:
+            write_bytes(tmp_path / f"{mask}", b"1")
+        finally:
+            os.umask(before)
+        assert (tmp_path / f"{mask}").stat().st_mode & 0o777 == 0o666 & ~mask

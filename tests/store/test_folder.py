@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from filelock import FileLock
 
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.store import RunFolder, read_manifest, write_json
@@ -197,3 +198,42 @@ def test_an_unwritable_place_is_a_sentence(tmp_path):
     with pytest.raises(InputError, match="not a run folder"), folder(tmp_path / "file"):
         pass
     assert (tmp_path / "file").read_text() == "x"
+
+
+def test_a_new_folder_in_which_the_work_was_refused_holds_no_work(tmp_path):
+    """Then nothing came to be there, and the next command may ask for something else."""
+
+    def work(put):
+        with folder(tmp_path / "run") as run:
+            if put:
+                run.put("a", 0, 3, ARRAYS)
+            raise InputError("no")
+
+    with pytest.raises(InputError, match="no"):
+        work(put=False)
+    other = {"b": SETTING}
+    with folder(tmp_path / "run", {"seed": 1}, **other):
+        pass
+    refused(tmp_path / "run", "another computation: seed is 1 there, and 0")
+    (tmp_path / "run" / "manifest.json").unlink()
+    with pytest.raises(InputError, match="no"):
+        work(put=True)
+    assert read_manifest(tmp_path / "run")["common"] == COMMON
+
+
+def test_two_that_begin_at_the_same_time_do_not_write_over_each_other(tmp_path, monkeypatch):
+    """One has looked, finds nothing, and waits; another begins and leaves meanwhile."""
+    acquire = FileLock.acquire
+
+    def late(lock, *args, **more):
+        monkeypatch.setattr(FileLock, "acquire", acquire)
+        with folder(tmp_path / "run", {"seed": 1}):
+            pass
+        return acquire(lock, *args, **more)
+
+    monkeypatch.setattr(FileLock, "acquire", late)
+    with pytest.raises(InputError, match="another computation: seed is 1 there, and 0"), folder(tmp_path / "run"):
+        pass
+    assert read_manifest(tmp_path / "run")["common"] == {"seed": 1}
+    with folder(tmp_path / "run", {"seed": 1}):
+        pass

@@ -141,7 +141,7 @@ def _about(run: RunFolder) -> dict[str, Any]:
         except InputError:
             continue  # which list says already
         try:
-            proofs = run.record(name, "-proofs") if run.proved(name) else None
+            proofs = run.proofs(name)
         except InputError as error:
             note(f"{error}")
             continue

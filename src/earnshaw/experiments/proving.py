@@ -149,18 +149,21 @@ def prove_targets(
     precision: int | None = None,
     reported: Callable[[Target, Proof], None] = lambda t, p: None,
     every_n: bool = False,
+    cluster: str | None = None,
 ) -> list[Proof]:
     """Prove points in order and name their families; call ``reported`` as each proof comes.
 
-    ``every_n`` asks for minima with every larger number of neurons, too.
+    ``every_n`` asks for minima with every larger number of neurons, too. ``cluster`` is that of
+    :func:`earnshaw.experiments.run`: it proves in place of processes of this machine.
     """
     proofs = []
     pairs = ((point.problem, point.weights) for point in points)
     options = ({} if precision is None else {"precision": precision}) | ({"every_n": True} if every_n else {})
-    for point, proof in zip(points, prove_pairs(pairs, workers=workers, **options), strict=True):
-        named = None if proof.point is None else label(point.problem, proof.point.weights)
-        proofs.append(proof.named(named))
-        reported(point, proofs[-1])
+    with proving(cluster, workers) as who:
+        for point, proof in zip(points, prove_pairs(pairs, workers=who, **options), strict=True):
+            named = None if proof.point is None else label(point.problem, proof.point.weights)
+            proofs.append(proof.named(named))
+            reported(point, proofs[-1])
     return proofs
 
 
@@ -200,7 +203,7 @@ def _prove_sweep(
         minima = zip(result.families, proofs, strict=False)  # the saddles come after them
         inside = sum(_in_basin(result, family, proof) for family, proof in minima)
         counts = Proved(proved, saddles, inconclusive, inside)
-        run.put_record(result.name, counts.to_json() | {"families": rows, "certificates": certificates}, "-proofs")
+        run.put_proofs(result.name, counts.to_json() | {"families": rows, "certificates": certificates})
         counted.append(counts)
         progress((place + 1) / len(results), result.name)
     return counted

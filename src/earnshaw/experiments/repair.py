@@ -47,7 +47,7 @@ def verify(folder: str | Path) -> list[str]:
             found.append(f"{folder} is not finished ({had}); run the same command again, or earnshaw runs repair")
         odd = [file for file in _odd_beside(store, name) if record and runs]
         found += [f"{file} is not what {name}.npz holds; earnshaw runs repair writes it anew" for file in odd]
-        found += _proofs(store, name)
+        found += [fault for fault in _proofs(store, name) if fault not in found]
     found += [f"{file} is damaged, or of another computation or other runs" for file in _odd_pieces(store)]
     if (folder / RECORD).exists():
         tried(lambda: read_how(folder))
@@ -89,12 +89,10 @@ def _odd_pieces(store: RunFolder) -> list[Path]:
 
 def _proofs(store: RunFolder, name: str) -> list[str]:
     """Return what is wrong with the proofs of a setting."""
-    certificates = store.path.glob(f"certificates/{name}-family*.json")
-    if not store.proved(name):
-        missing = f"{store.path / name}-proofs.json is missing, though there are certificates of {name}"
-        return [f"{missing}; earnshaw sweep --prove writes it"] if any(certificates) else []
     try:
-        return [fault for fault in sealed_certificates(store.path, name).values() if fault]
+        fault = store.proofs_fault(name)
+        faults = sealed_certificates(store.path, name).values() if store.proved(name) else ()
+        return [found for found in (fault, *faults) if found]
     except InputError as error:
         return [str(error)]
 

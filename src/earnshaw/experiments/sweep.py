@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ import numpy as np
 
 from earnshaw.descent import Stop, Stopping, Trace
 from earnshaw.descent import optimizer as named_optimizer
-from earnshaw.errors import DamageWarning, InputError, need
+from earnshaw.errors import InputError, need
 from earnshaw.experiments.engine import How, run
 from earnshaw.experiments.plan import Plan
 from earnshaw.experiments.runs import Runs, columns_of
@@ -113,11 +112,7 @@ class SweepResult(Shown, Done):
         """What ``earnshaw sweep --prove`` found out about the families, None if nobody tried."""
         if not isinstance(self.files, Path):
             return None
-        run = RunFolder.open(self.files.parent)
-        if not run.proved(self.name) and any(run.path.glob(f"certificates/{self.name}-family*.json")):
-            what = f"{self.files}-proofs.json is missing, though there are certificates of {self.name}"
-            warnings.warn(DamageWarning(f"{what}; earnshaw sweep --prove writes it"), stacklevel=2)
-        return run.record(self.name, "-proofs") if run.proved(self.name) else None
+        return RunFolder.open(self.files.parent).proofs(self.name)
 
 
 @dataclass(frozen=True, repr=False)

@@ -76,11 +76,13 @@ def _standings(arenas: Sequence[Arena], results: Sequence[SweepResult], out: Pat
     if known:
         arena_figure(known, f"{runs} common starts", place / "standings")
         words = "Share of runs that find the global minimum, with 95% intervals"
-        costs = ", and what the median run took until its fate was clear." if len(known) == 1 else "."
+        costs = (
+            ", and what the median run took until its fate was clear or its steps used up." if len(known) == 1 else "."
+        )
         parts.append(Figure(place / "standings.svg", words + costs))
     rows = [_row(arena, score, len(arenas) > 1, first) for arena in arenas for score in arena.scores]
     words = (
-        "Steps, gradients and products with the Hessian are medians of a run until its fate was clear. A run agrees with that of "
+        "Steps, gradients and products with the Hessian are medians of a run until its fate was clear or its steps used up; what finishes it then is not counted. A run agrees with that of "
         f"{first} from the same start if both find the global minimum or end in the same family of minima."
     )
     parts += [Table.of(rows), Text(words)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from earnshaw.errors import InputError
 from earnshaw.experiments import Fit, load
 from earnshaw.landscapes.rows import Rows
 from earnshaw.plots import plot
@@ -25,7 +26,7 @@ from earnshaw.report.page import Code, Figure, Folded, Part, Row, Section, Table
 from earnshaw.report.proofs import said_of, theorem
 from earnshaw.report.telling import Told
 from earnshaw.report.words import many, share
-from earnshaw.store import read_manifest
+from earnshaw.store import read_manifest, sealed_certificates
 
 CERTIFICATE = "certificates/fit-convexity.json"
 SAME = 1e-9  # relative distance of risks up to which starts end at the same
@@ -63,9 +64,14 @@ def tell_fit(folder: Path, out: Path, check: bool) -> Told:
 
 
 def fit_said(fit: Fit, folder: Path, check: bool) -> Explanation | None:
-    """Return what the trusted checker lets the certificate of a fit say, if it is of this fit; None where there is none."""
+    """Return what the trusted checker lets the certificate of a fit say, if it is of this fit; None where there is none.
+
+    One that is missing, or not as it was written, raises :class:`InputError`.
+    """
     if fit.certificate is None:
         return None
+    for fault in filter(None, sealed_certificates(folder).values()):
+        raise InputError(fault)
     rows = read_manifest(folder)["common"]["rows"]
     return said_of(folder / CERTIFICATE, lambda found: is_of(found, fit, rows), check)
 

@@ -7,8 +7,8 @@ import hashlib
 import io
 import json
 import os
+import secrets
 import stat
-import tempfile
 import threading
 import zipfile
 from collections.abc import Mapping
@@ -38,13 +38,12 @@ def write_bytes(path: Path, content: bytes) -> None:
     """Write a file to a temporary name beside it, flush it to the disk, and rename it into place; make its folder if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
         try:
-            with os.fdopen(handle, "wb") as stream:
+            with temporary.open("xb") as stream:
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
-            os.chmod(temporary, 0o644)
             os.replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):

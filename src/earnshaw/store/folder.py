@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -110,9 +110,13 @@ class RunFolder:
         try:
             for leftover in (*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")):  # of a killed process
                 leftover.unlink(missing_ok=True)
+            exists = (self.path / "manifest.json").exists()  # by now: another process may have been here first
             before = read_manifest(self.path, before=True) if exists else None
+            if before is not None:
+                self._agree(before)
             settings = {**(before["settings"] if before else {}), **self.settings}
             self.upgraded = before is not None and before["format"] == BEFORE
+            self._new = before is None
             manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
             if manifest != before:
                 write_json(self.path / "manifest.json", {**manifest, SEAL: digest(manifest)})
@@ -121,9 +125,16 @@ class RunFolder:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
-        """Release the lock."""
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Release the lock; a folder that is new, and in which nothing came to be before the work was refused, holds no work."""
+        if self._new and kind is not None and issubclass(kind, InputError) and not any(self._made()):
+            (self.path / "manifest.json").unlink(missing_ok=True)
         self._lock.release()
+
+    def _made(self) -> Iterator[Path]:
+        """Yield the files that are here beside the manifest and the lock."""
+        own = {self.path / "manifest.json", self.path / ".lock"}
+        return (file for file in self.path.rglob("*") if file.is_file() and file not in own)
 
     def _agree(self, manifest: Mapping[str, Any]) -> None:
         """Take over the plans that the folder has; refuse what does not fit, and say what that is."""
@@ -217,6 +228,30 @@ class RunFolder:
     def proved(self, name: str) -> bool:
         """Say whether proofs of a setting are written down."""
         return (self.path / f"{name}-proofs.json").exists()
+
+    def put_proofs(self, name: str, record: Mapping[str, Any]) -> None:
+        """Store what is proved of a setting's results, and of which ones: more runs may have other families."""
+        self.put_record(name, {**record, "results": self._results_seal(name)}, "-proofs")
+
+    def proofs(self, name: str) -> dict[str, Any] | None:
+        """Return what is proved of a setting's results; None where nobody tried or, which is said, that is lost or of other results."""
+        if fault := self.proofs_fault(name):
+            warnings.warn(DamageWarning(f"{fault}; nothing is said to be proved"), stacklevel=3)
+            return None
+        return self.record(name, "-proofs") if self.proved(name) else None
+
+    def proofs_fault(self, name: str) -> str | None:
+        """Say, in words, that what is proved of a setting is lost, or not of its results as they are now; None where nothing is wrong."""
+        file, prove = f"{self.path / name}-proofs.json", "earnshaw sweep --prove"
+        if not self.proved(name):
+            lost = any(self.path.glob(f"certificates/{name}-family*.json"))
+            return f"{file} is missing, though there are certificates of {name}; {prove} writes it" if lost else None
+        if self.record(name, "-proofs").get("results") == self._results_seal(name):
+            return None
+        return f"{file} is of other runs than {name}.json; {prove} proves these"
+
+    def _results_seal(self, name: str) -> str | None:
+        return self._record_seal(name, "", self.record(name))
 
     def pieces(self) -> dict[Path, tuple[str, int, int] | None]:
         """Return the files of pieces that are there, each with its setting and lanes; None where it is not what it should be."""
