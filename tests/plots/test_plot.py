@@ -21,7 +21,7 @@ from earnshaw.experiments.views import (
     traced_run,
 )
 from earnshaw.plots.style import GLOBAL, SPURIOUS, common_style
-from earnshaw.plots.sweeps import loss_bars
+from earnshaw.plots.sweeps import draw_values, loss_bars
 from earnshaw.proof.certificate import shipped_certificate
 
 CODES = [Outcome.GLOBAL.code] * 3 + [Outcome.SPURIOUS.code] * 2 + [Outcome.UNDECIDED.code]
@@ -90,6 +90,22 @@ def test_a_histogram_of_losses_that_are_tiny_or_negative(axes):
     edges, shown, least = loss_bars(np.array([0.0, 0.2, 0.2]))
     assert np.histogram(shown, edges)[0][[1, -2]].tolist() == [1, 2], "what ended at 0 is not among the others"
     assert least == pytest.approx(0.02)
+
+
+def test_runs_that_diverged_are_counted_and_not_drawn(axes):
+    lost = np.array([1e-4, np.nan, np.inf, 0.02])
+    fates = [outcome.code for outcome in (Outcome.GLOBAL, Outcome.DIVERGED, Outcome.DIVERGED, Outcome.SPURIOUS)]
+    es.plot.histogram(made(lost, fates), axes)
+    assert axes.texts[0].get_text() == "2 without a finite loss"
+    assert (sum(heights(axes, GLOBAL)), sum(heights(axes, SPURIOUS))) == pytest.approx((25, 25))
+    other, nobody = Figure().add_subplot(), Figure().add_subplot()
+    draw_values(other, {"some": lost, "all": np.full(3, np.nan)})
+    some, none = (line.get_ydata() for line in other.lines)
+    assert (some.max(), none.max()) == (50, 0)
+    words = [text.get_text() for text in other.get_legend().get_texts()]
+    assert words == ["some (2 without a finite loss)", "all (3 without a finite loss)"]
+    es.plot.histogram(made(np.full(3, np.nan), [Outcome.DIVERGED.code] * 3), nobody)
+    assert nobody.texts[0].get_text() == "3 without a finite loss"
 
 
 def test_no_runs_are_refused(axes):

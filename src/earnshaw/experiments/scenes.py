@@ -54,14 +54,18 @@ class SweepScene:
     spurious: np.ndarray  # (runs,) whether it ended at a minimum that is not (known to be) global
     levels: tuple[float, ...]  # the losses of the families of such minima, the most frequent first
     again: bool = False  # whether these are runs of a folder that were run again, to be recorded
+    lost: int = 0  # runs that diverged, and are not here
 
 
 def sweep_scene(runs: Runs, again: bool = False) -> SweepScene:
     """Return the losses over time of runs that were recorded on their way.
 
-    Moments are closer while nine in ten of the runs are on their way than after that.
+    Moments are closer while nine in ten of the runs are on their way than after that. Runs that diverged are left out.
     """
-    trace = recorded(runs)
+    trace, many = recorded(runs), len(runs)
+    runs = runs[np.isfinite(runs.value)]
+    if not len(runs):
+        raise InputError(f"none of these {many} runs ended at a finite loss; there is nothing to show")
     ends = MOMENTS * np.ceil(np.array([np.quantile(runs.steps, 0.9), runs.steps.max()]) / MOMENTS).astype(int)
     steps = np.unique([np.linspace(0, max(end, MOMENTS), MOMENTS + 1, dtype=int) for end in ends])
     values = np.empty((len(steps), len(runs)))
@@ -79,6 +83,7 @@ def sweep_scene(runs: Runs, again: bool = False) -> SweepScene:
         spurious=np.isin(runs.outcome, [outcome.code for outcome in MINIMA]),
         levels=tuple(family.objective for family in families(runs.where(*MINIMA))),
         again=again,
+        lost=many - len(runs),
     )
 
 

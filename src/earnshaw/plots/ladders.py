@@ -20,7 +20,8 @@ def ladder_figure(ladder: Ladder, path: Path) -> None:
     """Draw every minimum at its number of neurons and its loss, with its name, and a line from what it was made of."""
     k = len(ladder.teacher)
     minima = {(rung.neurons, place): m for rung in ladder.rungs for place, m in enumerate(rung.minima)}
-    near = 0.03 * max(minimum.value for minimum in minima.values())  # names of minima as near as this go to both sides
+    highest = max((minimum.value for minimum in minima.values()), default=1.0)
+    near = 0.03 * highest  # names of minima as near as this go to both sides
     with figure(path, width=7.5, height=4.8) as (_, axes):
         for (n, _place), minimum in minima.items():
             colour = SPURIOUS if minimum.stable else GLOBAL

@@ -46,7 +46,8 @@ def histogram(runs: Runs, ax: Axes | None = None) -> Axes:
     with on(ax) as axes:
         draw_histogram(axes, runs.value, fates_of(runs))
         axes.set_title(f"Where {len(runs)} runs end, {sized(runs.problem)}", loc="left")
-        axes.legend(fontsize=9)
+        if axes.get_legend_handles_labels()[0]:  # else every run diverged
+            axes.legend(fontsize=9)
     return axes
 
 

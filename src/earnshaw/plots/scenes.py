@@ -49,7 +49,8 @@ def sweep_movie(
         curves = figure.add_axes((0.095, 0.29, 0.51, 0.575))
         bars = figure.add_axes((0.635, 0.29, 0.34, 0.575), sharey=curves)
         share = figure.add_axes((0.095, 0.07, 0.88, 0.055))
-        figure.suptitle(f"{runs} random starts, {sized(scene.problem)}", fontsize=11, y=0.975)
+        more = f" ({scene.lost} more diverged)" if scene.lost else ""
+        figure.suptitle(f"{runs} random starts{more}, {sized(scene.problem)}", fontsize=11, y=0.975)
 
         def draw(frame: int) -> None:
             now = moments[frame]

@@ -51,8 +51,12 @@ def fates_of(runs: Runs) -> list[Fate]:
 
 
 def floor_of(values: np.ndarray) -> float | None:
-    """Return the least loss that a logarithmic scale shows, smaller ones and rounding of 0 there; None where some are negative."""
-    top = float(values.max())
+    """Return the least loss that a logarithmic scale shows, smaller ones and rounding of 0 there; None where some are negative.
+
+    Here and below losses that are not finite, of runs that diverged, do not count.
+    """
+    values = values[np.isfinite(values)]
+    top = float(values.max(initial=0.0))
     if not top > 0 or float(values.min()) < -ROUNDING * top:
         return None
     return max(float(values[values > 0].min()), FAINTEST * top)
@@ -63,29 +67,38 @@ def loss_bars(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float | None]
 
     The bars are equally wide, on a logarithmic scale if that is not None. Losses of 0 are a decade below the others.
     """
-    top, low = float(values.max()), floor_of(values)
+    known = values[np.isfinite(values)]
+    top, least, low = float(known.max(initial=0.0)), float(known.min(initial=np.inf)), floor_of(values)
     if low is not None:
-        low = low if values.min() > 0 else max(low / 10, FAINTEST * top)
+        low = low if least > 0 else max(low / 10, FAINTEST * top)
         return np.geomspace(0.9 * low, 1.1 * top, BARS), np.clip(values, low, None), low
-    room = 0.02 * (top - float(values.min())) or 1e-3
-    return np.linspace(values.min() - room, top + room, BARS), values, None
+    least = min(least, top)
+    room = 0.02 * (top - least) or 1e-3
+    return np.linspace(least - room, top + room, BARS), values, None
 
 
 def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> None:
     """Draw at which losses runs end, in percent of all, one colour a fate; logarithmic where losses are positive."""
     edges, shown, low = loss_bars(values)
+    known = np.isfinite(values)
+    notes = [f"first bar: up to {low:.0e}"] if low is not None and (values[known] < low).any() else []
+    notes += [_unshown(values)] if not known.all() else []
+    axes.text(0.01, 0.98, "\n".join(notes), transform=axes.transAxes, va="top", fontsize=8)
     if low is not None:
-        if values.min() < low:
-            axes.text(0.01, 0.98, f"first bar: up to {low:.0e}", transform=axes.transAxes, va="top", fontsize=8)
         axes.set_xscale("log")
     for fate in groups:
-        if not fate.mine.any():
+        mine = fate.mine & known
+        if not mine.any():
             continue
-        share = np.full(int(fate.mine.sum()), 100 / len(values))
+        share = np.full(int(mine.sum()), 100 / len(values))
         label = f"{fate.label}: {share.sum():.1f}%"
         look: dict[str, Any] = {"color": fate.colour, "alpha": 0.85, "hatch": fate.hatch, "edgecolor": "white"}
-        axes.hist(shown[fate.mine], edges.tolist(), weights=share, label=label, linewidth=0, **look)
+        axes.hist(shown[mine], edges.tolist(), weights=share, label=label, linewidth=0, **look)
     axes.set(xlabel="loss F at the end of a run", ylabel="runs (%)")
+
+
+def _unshown(values: np.ndarray) -> str:
+    return f"{np.count_nonzero(~np.isfinite(values))} without a finite loss"
 
 
 def draw_paths(axes: Axes, paths: Sequence[np.ndarray], fate: Fate) -> None:
@@ -100,15 +113,17 @@ def draw_paths(axes: Axes, paths: Sequence[np.ndarray], fate: Fate) -> None:
 
 def draw_values(axes: Axes, curves: Mapping[str, np.ndarray], above: bool = True) -> None:
     """Draw, for each setting, the share of runs that end below a given loss; ``above`` if some stop before they are there."""
-    top = max(float(values.max()) for values in curves.values()) or 1.0
+    finite = {label: np.sort(values[np.isfinite(values)]) for label, values in curves.items()}
+    top = max(float(ordered.max(initial=0.0)) for ordered in finite.values()) or 1.0
+    least = min(float(ordered.min(initial=0.0)) for ordered in finite.values())
     styles = ("-", "--", "-.", ":")
     for index, (label, values) in enumerate(curves.items()):
-        ordered = np.sort(values)
-        share = 100 * np.arange(1, len(ordered) + 1) / len(ordered)
-        x = np.concatenate([[min(0.0, ordered[0])], ordered, [1.05 * top]])
-        y = np.concatenate([[0.0], share, [100.0]])
-        axes.step(x, y, where="post", label=label, linestyle=styles[index % 4], linewidth=1.8)
-    least = min(0.0, *(float(values.min()) for values in curves.values()))
+        ordered = finite[label]
+        share = 100 * np.arange(len(ordered) + 1) / len(values)
+        x = np.concatenate([[least], ordered, [1.05 * top]])
+        named = label if len(ordered) == len(values) else f"{label} ({_unshown(values)})"
+        y = np.append(share, share[-1])
+        axes.step(x, y, where="post", label=named, linestyle=styles[index % 4], linewidth=1.8)
     stops = "\n(a run that is sure to reach the global minimum stops above it)" * above
     axes.set_xlabel(f"loss at the end of the run{stops}")
     axes.set(ylabel="runs that end at or below (%)", xlim=(least - 0.01 * top, 1.05 * top), ylim=(0, 102))
