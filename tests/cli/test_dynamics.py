@@ -43,6 +43,7 @@ def test_dynamics_writes_trajectory_plots_and_animation(earnshaw, tmp_path):
         (("--spread", "0"), "positive number"),
         (("--until", "-1"), "--until -1 was given; use a time above 0.001"),
         (("--radius", "-1"), "positive number"),
+        (("--seed", "-1"), "the seed is -1; use a whole number from 0"),
     ],
 )
 def test_mistakes_are_one_sentence_and_exit_code_2(earnshaw, tmp_path, words, sentence):

@@ -39,6 +39,13 @@ def test_mistakes(earnshaw, arguments, says):
     assert says in err
 
 
+def test_where_there_is_no_minimum_a_sentence_says_so_and_the_figure_is_empty(earnshaw, tmp_path):
+    code, out, err = earnshaw("grow", "-k", 2, "--neurons", 1, "--out", "ladder")
+    assert (code, "2 candidates: 2 GLOBAL" in out) == (1, True)
+    assert "no spurious minimum was proved with more than 2 neurons" in " ".join(err.split())
+    assert (tmp_path / "ladder" / "ladder.png").exists()
+
+
 def test_the_figure_of_a_minimum_that_every_n_has(earnshaw, tmp_path):
     code, _, _ = earnshaw("prove", "tiny.npz", "--every-n", "--out", "certs", "--figure", "smallest")
     assert code == 0

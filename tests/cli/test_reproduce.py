@@ -98,3 +98,5 @@ def test_no_runs_give_no_numbers(words, tmp_path):
     done = reproduce(*words, "--runs", "0", "--out", str(tmp_path))
     assert done.exit_code == 2
     assert done.stderr.strip().endswith("error: 0 runs were asked for; use at least 1")
+    done = reproduce(*words, "--seed", "-1", "--out", str(tmp_path))
+    assert (done.exit_code, "error: the seed is -1; use a whole number from 0" in done.stderr) == (2, True)

@@ -27,3 +27,17 @@ def test_real_rows_agree_count_and_can_fail(tmp_path, every_row_can_fail, paper,
     assert {row.quantity for row in every_row_can_fail} >= {row.quantity for row in rows}
     assert not unexplained(rows)
     assert sum(row.counts for row in rows) == COUNTED[paper][item]
+
+
+ELSEWHERE = {"spurious": ("table1", "table2", "figure1"), "convnet": ("probability", "theorems")}
+ELSEWHERE |= {"electrostatics": ("figure1", "figure2", "table2"), "logistic": ("figure3", "figure4", "starts")}
+
+
+@pytest.mark.parametrize(("paper", "item"), [(paper, item) for paper, items in ELSEWHERE.items() for item in items])
+def test_what_takes_long_goes_to_the_cluster(tmp_path, monkeypatch, paper, item):
+    def begun(where):
+        raise NotImplementedError(where)
+
+    monkeypatch.setattr("earnshaw.experiments.engine.Cluster", begun)
+    with pytest.raises(NotImplementedError, match="local:3"):
+        PAPERS[paper].function(item)(Reproduction(out=tmp_path, quick=True, cluster="local:3"))

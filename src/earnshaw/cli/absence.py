@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import fail, json_line, progress_bar, say
 from earnshaw.cli.helping import option
+from earnshaw.cli.settings import LogOption, TimeOption
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def absence(
     out_folder: Annotated[Path | None, option(OUT_HELP, "--out", metavar="DIR")] = None,
     smallest: Annotated[float | None, option(SMALLEST_HELP, "--smallest", metavar="RADIUS")] = None,
     workers: Annotated[int | None, option("Processes (default: one a core for n = 3, else one).")] = None,
+    time_limit: TimeOption = None,
+    log_file: LogOption = None,
     figure: Annotated[bool, option(FIGURE_HELP, "--figure")] = False,
     whole_map: Annotated[bool, option(MAP_HELP, "--map")] = False,
     as_json: Annotated[bool, option("One JSON object, and nothing else.", "--json")] = False,

@@ -112,7 +112,9 @@ def _show(arena: Arena) -> None:
     title = ", ".join(f"{name}={size}" for name, size in arena.problem.sizes.items())
     ends = (Column("optimiser", no_wrap=True), *columns, Column("other", no_wrap=True))
     show_table(ends, rows, title=title, title_justify="left")
-    say("   steps, gradients, Hessians (products with one): the median of a run until its fate was clear")
+    say(
+        "   steps, gradients, Hessians (products with one): the median of a run, until its fate was clear or --max-steps"
+    )
     _show_families(arena)
     for row in arena.disagreements[:ROWS]:
         say(f"   run {row.run}: {row.optimizer} {row.fate}, {first} {row.fate_of_first}")

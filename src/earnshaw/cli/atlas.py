@@ -12,13 +12,13 @@ import typer
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import Command, argument, begins, option
 from earnshaw.cli.settings import (
-    CLUSTER_HELP,
     FAMILIES,
     FAMILY_NAMES,
     K_HELP,
-    LOG_HELP,
     N_HELP,
-    TIME_HELP,
+    ClusterOption,
+    LogOption,
+    TimeOption,
     family_sizes,
     student_sizes,
     teacher_sizes,
@@ -57,9 +57,9 @@ def build(
     sizes: Annotated[str, option("Teacher neurons: 10, or a range 7..1000.", "-k", metavar="K")],
     out_folder: Annotated[Path, option("Folder of the atlas; added to if it exists.", "--out", metavar="DIR")] = FOLDER,
     workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
-    cluster: Annotated[str | None, option(CLUSTER_HELP, "--cluster", metavar="WHERE")] = None,
-    time_limit: Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")] = None,
-    log_file: Annotated[Path | None, option(LOG_HELP, "--log", metavar="FILE")] = None,
+    cluster: ClusterOption = None,
+    time_limit: TimeOption = None,
+    log_file: LogOption = None,
     as_json: Annotated[bool, option("One JSON object per point, and nothing else.", "--json")] = False,
 ) -> None:
     """Prove families for every k in a range, one small certificate a line; what is there already is kept.
@@ -210,6 +210,9 @@ def survey(
     ] = MAP_FOLDER,
     figure: Annotated[Path | None, option(MAP_FIGURE_HELP, "--figure", metavar="FILE")] = None,
     workers: Annotated[int | None, option("Processes (default: one a core).")] = None,
+    cluster: ClusterOption = None,
+    time_limit: TimeOption = None,
+    log_file: LogOption = None,
     everything: Annotated[bool, option("A line for every k and n.", "--all")] = False,
     as_json: Annotated[bool, option("One JSON object per k and n, and nothing else.", "--json")] = False,
 ) -> None:
@@ -235,7 +238,7 @@ def survey(
             due = monotonic() + max(REDRAWN, 20 * (monotonic() - begun))  # looking takes the time, not drawing
 
     with progress_bar("map", out_folder) as progress:
-        found = atlas_map(places, out_folder, workers, fill)
+        found = atlas_map(places, out_folder, workers, fill, cluster)
     map_figure(load(out_folder), picture)
     if as_json:
         for cell in found:

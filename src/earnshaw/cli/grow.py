@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import bold, fail, json_line, progress_bar, say, show_table
 from earnshaw.cli.helping import argument, options
-from earnshaw.cli.settings import TEACHER_HELP, two_layers
+from earnshaw.cli.settings import LOG_HELP, TEACHER_HELP, TIME_HELP, two_layers
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ def grow(
     neurons: Annotated[int, SEARCH("How many neurons to add at most.", "--neurons", metavar="R", min=1)] = 3,
     beam: Annotated[int, SEARCH("How many minima of a rung go on.", "--beam", metavar="B", min=1)] = 8,
     out_folder: Annotated[Path | None, RESULTS(OUT_HELP, "--out", metavar="DIR")] = None,
+    time_limit: Annotated[str | None, RESULTS(TIME_HELP, "--time-limit", metavar="TIME")] = None,
+    log_file: Annotated[Path | None, RESULTS(LOG_HELP, "--log", metavar="FILE")] = None,
     as_json: Annotated[bool, RESULTS("One JSON object a rung, and nothing else.", "--json")] = False,
 ) -> None:
     """Look for spurious minima with more neurons than the source has, one rung at a time, and prove them.

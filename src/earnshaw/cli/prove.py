@@ -10,7 +10,7 @@ import typer
 
 from earnshaw.cli.console import BAD_USAGE, CLAIM_FAILED, FINE, bold, fail, json_line, note, progress_bar, say
 from earnshaw.cli.helping import argument, begins, option
-from earnshaw.cli.settings import FAMILIES, FAMILY_NAMES, family_sizes
+from earnshaw.cli.settings import FAMILIES, FAMILY_NAMES, ClusterOption, family_sizes
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def prove(
     every_k: Annotated[bool, option(EVERY_K_HELP, "--every-k")] = False,
     precision: Annotated[int | None, option(PRECISION_HELP, min=64, max=1024)] = None,
     workers: Annotated[int | None, option("Processes (default: one a core when that pays).")] = None,
+    cluster: ClusterOption = None,
     every_n: Annotated[bool, option(EVERY_N_HELP, "--every-n")] = False,
     figure: Annotated[Path | None, option(FIGURE_HELP, "--figure", metavar="FILE")] = None,
     paper_chain: Annotated[bool, option(CHAIN_HELP, "--paper-chain")] = False,
@@ -86,6 +87,8 @@ def prove(
         raise InputError(
             "give run folders or .npz files as SOURCE, or --family and -k, or --filter and --outputs: one of them"
         )
+    if cluster is not None and (not sources or paper_chain):
+        raise InputError("--cluster proves the points of SOURCE; leave it out")
     if every_n and (filter_file is not None or paper_chain):
         raise InputError("--every-n is about points of ReLU networks; leave out --filter, --outputs and --paper-chain")
     if figure is not None and not every_n and not every_k:
@@ -132,7 +135,12 @@ def prove(
             finished(*_convnet(filter_file, outputs_file, precision))
         else:
             prove_targets(
-                points, workers, precision, lambda at, proof: finished(at.stem, at.source, at.index, proof), every_n
+                points,
+                workers,
+                precision,
+                lambda at, proof: finished(at.stem, at.source, at.index, proof),
+                every_n,
+                cluster,
             )
     undecided = sum(proof.main is None for proof in proofs)
     if not as_json:

@@ -9,7 +9,7 @@ import typer
 
 from earnshaw.cli.console import bold, fail, json_line, note, progress_bar, say, show_table
 from earnshaw.cli.helping import argument, begins, meant, option
-from earnshaw.cli.settings import LOG_HELP, TIME_HELP
+from earnshaw.cli.settings import ClusterOption, LogOption, TimeOption
 from earnshaw.errors import InputError
 from earnshaw.papers import PAPERS, Comparison, Reproduction, tally, unexplained
 
@@ -38,8 +38,9 @@ def reproduce(
     runs: Annotated[int | None, option(RUNS_HELP)] = None,
     seed: Annotated[int, option("Root of all random numbers.")] = 0,
     workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
-    time_limit: Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")] = None,
-    log_file: Annotated[Path | None, option(LOG_HELP, "--log", metavar="FILE")] = None,
+    cluster: ClusterOption = None,
+    time_limit: TimeOption = None,
+    log_file: LogOption = None,
     out_folder: Annotated[Path | None, option(OUT_HELP, "--out", metavar="DIR")] = None,
     as_json: Annotated[bool, option("One JSON object per compared number, and nothing else.", "--json")] = False,
 ) -> None:
@@ -60,7 +61,13 @@ def reproduce(
         for one in items:
             with progress_bar(one, folders[name]) as progress:
                 how = Reproduction(
-                    out=folders[name], runs=runs, seed=seed, quick=quick, workers=workers, progress=progress
+                    out=folders[name],
+                    runs=runs,
+                    seed=seed,
+                    quick=quick,
+                    workers=workers,
+                    progress=progress,
+                    cluster=cluster,
                 )
                 rows = PAPERS[name].function(one)(how)
             compared += rows

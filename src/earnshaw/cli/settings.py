@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from earnshaw.cli.console import say
-from earnshaw.cli.helping import begins, options
+from earnshaw.cli.helping import begins, option, options
 from earnshaw.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ PROBLEM, RUNS, CONV = options("The problem"), options("The runs"), options("With
 RESULTS = options("Proofs, results, speed")
 
 PART_HELP = "Compute the i-th of N shares, into DIR-partiofN; earnshaw runs merge joins them."
-CLUSTER_HELP = "Worker processes in place of threads: local:4, or a Dask scheduler, tcp://host:8786."
+CLUSTER_HELP = "Who computes instead: local:4 for four processes, or a Dask scheduler, tcp://host:8786."
 TIME_HELP = "Stop as Ctrl-C does after this time (90s, 10m, 1h30m); the same command goes on."
 LOG_HELP = "Append lines with times: beginning, settings, warnings, end."
 
@@ -73,6 +73,10 @@ TimeLimit = Annotated[str | None, RESULTS(TIME_HELP, "--time-limit", metavar="TI
 LogFile = Annotated[Path | None, RESULTS(LOG_HELP, "--log", metavar="FILE")]
 PartName = Annotated[str | None, RESULTS(PART_HELP, "--part", metavar="i/N")]
 Seed = Annotated[int, RUNS("Root of all random numbers.")]
+# The same, where the help has no groups.
+ClusterOption = Annotated[str | None, option(CLUSTER_HELP, "--cluster", metavar="WHERE")]
+TimeOption = Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")]
+LogOption = Annotated[Path | None, option(LOG_HELP, "--log", metavar="FILE")]
 
 
 def teacher_sizes(text: str) -> list[int]:

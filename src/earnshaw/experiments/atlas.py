@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from earnshaw.errors import InputError
-from earnshaw.experiments.cluster import check_where, proving
+from earnshaw.experiments.cluster import proving
 from earnshaw.problems.named import NamedFamily, named_family
 from earnshaw.proof import Certificate, Proof, check, prove_families
 from earnshaw.proof.blocks import block_spectra
@@ -118,8 +118,6 @@ def build_atlas(
     folder, chosen, sizes = Path(out), [named_family(name) for name in families], sorted({int(size) for size in k})
     if not chosen or not sizes:
         raise InputError("nothing was asked for; give at least one family and one k")
-    if cluster is not None:
-        check_where(cluster)
     if workers is not None and workers < 1:
         raise InputError(f"{workers} workers were asked for; use at least 1")
     for family in chosen:

@@ -31,7 +31,7 @@ PATIENCE = 10.0  # seconds until an address that does not answer is given up
 DEPEND = ("jax", "jaxlib", "numpy", "scipy")  # what bits depend on, beside our own code
 FORMS = "use local:4 for four processes here, or the address of a Dask scheduler such as tcp://host:8786"
 Result = TypeVar("Result")
-Count = TypeVar("Count", int, int | None)
+Count = TypeVar("Count", int, int | Elsewhere | None)
 
 
 @cache
@@ -206,6 +206,7 @@ def proving(cluster: str | None, workers: Count) -> Iterator[Count | Elsewhere]:
     if cluster is None:
         yield workers
         return
+    check_where(cluster)
     with contextlib.ExitStack() as begun:
         start = cache(lambda: begun.enter_context(Cluster(cluster)))
         yield lambda function, jobs: start().map_in_order(function, jobs) if jobs else iter(())

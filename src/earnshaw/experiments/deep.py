@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import jax
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed, is_whole
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Piece, Progress, Work, finished, quiet
 from earnshaw.landscapes import deep
@@ -39,8 +39,9 @@ class DeepTraining:
     def __post_init__(self) -> None:
         """Check the numbers."""
         for name in ("teachers", "steps", "samples", "dimension", "tests", "records"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; use a whole number from 1")
+            if not is_whole(getattr(self, name), 1):
+                raise InputError(f"{name} is {getattr(self, name)!r}; use a whole number from 1")
+        checked_seed(self.seed)
         if self.steps % self.records:
             raise InputError(f"{self.steps} steps do not divide into {self.records} records; choose a divisor")
 
@@ -120,11 +121,19 @@ class DeepGrid(Work):
 
 
 def train_grid(
-    sizes: Sequence[tuple[int, int]], training: DeepTraining, out: Path, progress: Progress = quiet
+    sizes: Sequence[tuple[int, int]],
+    training: DeepTraining,
+    out: Path,
+    progress: Progress = quiet,
+    cluster: str | None = None,
 ) -> list[DeepResult]:
-    """Train every (depth, width) into a folder, or what is left of it; each finished one is kept."""
+    """Train every (depth, width) into a folder, or what is left of it; each finished one is kept.
+
+    ``cluster`` is that of :func:`earnshaw.experiments.run`; here one is trained after the other.
+    """
     grid = DeepGrid(tuple(DeepTanh(depth, width, training.dimension) for depth, width in sizes), training)
-    return [unpack(DeepResult, done.arrays) for done in run(grid, out, workers=1, progress=progress).values()]
+    trained = run(grid, out, workers=1, progress=progress, cluster=cluster)
+    return [unpack(DeepResult, done.arrays) for done in trained.values()]
 
 
 def _inputs(network: DeepTanh, training: DeepTraining, record: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from earnshaw.descent import GradientDescent, Lanes, Outcome, Stopping, run_lanes
 from earnshaw.descent.judges.base import BudgetJudge, name_end
 from earnshaw.descent.newton.dense import NewtonEnd
+from earnshaw.errors import checked_seed
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import FitPlan, descend_risk, safe_step
 from earnshaw.experiments.work import Context, Done, Finished, Piece, Progress, Work, finished, quiet
@@ -161,6 +162,10 @@ class Measurement(Work):
     settings: tuple[DataSets, ...]
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse a seed that is none."""
+        checked_seed(self.seed)
+
     @property
     def parts(self) -> dict[str, dict[str, Any]]:
         """One setting for each size."""
@@ -210,14 +215,16 @@ def measure(
     seed: int = 0,
     workers: int | None = None,
     progress: Progress = quiet,
+    cluster: str | None = None,
     **numbers: float,
 ) -> dict[str, list[Any]]:
     """Measure ``consensus``, ``estimate`` or ``contest`` on data sets of these sizes; return the results by size's name.
 
-    With ``out`` finished data sets are kept, and more of them extend what is there.
+    With ``out`` finished data sets are kept, and more of them extend what is there. ``cluster`` is that of
+    :func:`earnshaw.experiments.run`.
     """
     work = Measurement(what=what, numbers=numbers, settings=tuple(sizes), seed=seed)
-    return {name: _read(done) for name, done in run(work, out, workers, progress).items()}
+    return {name: _read(done) for name, done in run(work, out, workers, progress, cluster=cluster).items()}
 
 
 @dataclass(frozen=True)

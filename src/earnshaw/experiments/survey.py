@@ -209,6 +209,7 @@ def atlas_map(
     out: str | Path | None = None,
     workers: int | None = None,
     progress: Progress = quiet,
+    cluster: str | None = None,
 ) -> AtlasMap:
     """Say for each (k, n) whether a spurious minimum is proved, found in floating point alone, or not found.
 
@@ -221,12 +222,13 @@ def atlas_map(
         call with other places adds to it.
     workers : how many processes look and prove, one for each core unless told otherwise; the results do not depend on it.
     progress : called with the share of the work done, and what was finished
+    cluster : that of :func:`earnshaw.experiments.run`, whose processes look and prove in place of ``workers`` of this machine.
     """
     wanted = tuple(Place(k, n) for k, n in sorted(set(places)))
     if not 1 <= len(wanted) <= MAX_CELLS:
         raise InputError(f"{len(wanted)} places (k, n) were asked for; give 1 to {MAX_CELLS}")
-    with processes(min(workers or cores(), len(wanted))):
-        return _joined(run(Surveying(wanted), out, workers, progress).values())
+    with processes(min(workers or cores(), len(wanted)) if cluster is None else 0):
+        return _joined(run(Surveying(wanted), out, workers, progress, cluster=cluster).values())
 
 
 def _joined(cells: Iterable[Done]) -> AtlasMap:

@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_seed
 
 Z_LIMIT = 3.5  # standard deviations that two samples may be apart: of 100 true numbers, one fails in one case of twenty
 NOTICED_POINTS = 25.0  # percentage points: the error of a percentage that a test must notice to be counted
@@ -277,7 +277,7 @@ class Reproduction:
     """How to reproduce: where files go, how many runs, and who hears of the progress.
 
     Each setting gets so many ``runs`` (or data sets, or teachers), None leaves it to the item; the ``quick`` version takes
-    minutes at most.
+    minutes at most. ``cluster`` is that of :func:`earnshaw.experiments.run`.
     """
 
     out: Path
@@ -286,11 +286,13 @@ class Reproduction:
     quick: bool = False
     workers: int | None = None
     progress: Callable[[float, str], None] = lambda share, what: None
+    cluster: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse a number of runs that gives no number."""
         if self.runs is not None and self.runs < 1:
             raise InputError(f"{self.runs} runs were asked for; use at least 1")
+        checked_seed(self.seed)
 
     def count(self, full: int, quick: int) -> int:
         """Return the number of runs: the one asked for, or this item's own."""

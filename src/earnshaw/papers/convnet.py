@@ -46,7 +46,8 @@ def _swept(how: Reproduction, ratio: float, runs: int) -> np.ndarray:
     """Return the outcomes (runs,) of a sweep, run or taken from the folder; the items share them."""
     problem = RandomConvNets(filter_size=P, patches=K, ratio=ratio)
     plan = Plan.of(problem, runs=runs, seed=how.seed)
-    (result,) = run_plan(plan, how.out / "runs" / f"{runs}-seed{how.seed}", how.workers)
+    folder = how.out / "runs" / f"{runs}-seed{how.seed}"
+    (result,) = run_plan(plan, folder, how.workers, cluster=how.cluster)
     return result.arrays["outcome"]
 
 

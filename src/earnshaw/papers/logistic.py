@@ -131,7 +131,7 @@ def figure3(how: Reproduction, item: Item) -> Iterator[Comparison]:
     sizes = _sizes(grid, sets)
     folder = how.out / "data" / f"figure3-{sets}x{starts}-seed{how.seed}"
     measured = experiment.measure(
-        "consensus", sizes.values(), folder, how.seed, how.workers, how.progress, starts=starts
+        "consensus", sizes.values(), folder, how.seed, how.workers, how.progress, how.cluster, starts=starts
     )
     found: dict[tuple[int, int], list[experiment.Consensus]] = {key: measured[size.name] for key, size in sizes.items()}
     counts = {key: sum(result.success for result in results) for key, results in found.items()}
@@ -170,7 +170,7 @@ def figure4(how: Reproduction, item: Item) -> Iterator[Comparison]:
     grid, sets = FIGURE_4_QUICK if how.quick else FIGURE_4, how.count(full=100, quick=12)
     sizes = _sizes(grid, sets)
     folder = how.out / "data" / f"figure4-{sets}-seed{how.seed}"
-    measured = experiment.measure("estimate", sizes.values(), folder, how.seed, how.workers, how.progress)
+    measured = experiment.measure("estimate", sizes.values(), folder, how.seed, how.workers, how.progress, how.cluster)
     ends: dict[tuple[int, int], list[experiment.Estimate]] = {key: measured[size.name] for key, size in sizes.items()}
     errors = {key: np.array([end.error if end.found else np.nan for end in some]) for key, some in ends.items()}
     many = {key: np.array([end.expected for end in some]) for key, some in ends.items()}
@@ -264,7 +264,9 @@ def starts(how: Reproduction, item: Item) -> Iterator[Comparison]:
         experiment.DataSets(neurons=k, dimension=d, samples=n, sets=sets, labels=labels) for labels, k, d, n, _ in cases
     ]
     folder = how.out / "data" / f"starts-{sets}x{random}-seed{how.seed}"
-    measured = experiment.measure("contest", sizes, folder, how.seed, how.workers, how.progress, random=random)
+    measured = experiment.measure(
+        "contest", sizes, folder, how.seed, how.workers, how.progress, how.cluster, random=random
+    )
     by_chance, by_tensor = [], []
     for (labels, k, d, n, agree), size in zip(cases, sizes, strict=True):
         label = f"K={k}, d={d}, n={n}, {'exact' if labels is Labels.REGRESSION else '0/1'}"

@@ -113,7 +113,7 @@ def _runs(how: Reproduction, problem: TwoLayer | None = None) -> int:
 def sweeps(how: Reproduction, problems: Sequence[TwoLayer], runs: int) -> list[SweepResult]:
     """Sweep these problems, or take them from the folder, which tables and figures share."""
     plan = Plan.of(problems, runs=runs, seed=how.seed)
-    return run_plan(plan, how.out / "runs" / f"{runs}-seed{how.seed}", how.workers, how.progress)
+    return run_plan(plan, how.out / "runs" / f"{runs}-seed{how.seed}", how.workers, how.progress, cluster=how.cluster)
 
 
 def _table(how: Reproduction, item: Item, rows: Sequence[Row]) -> list[Comparison]:

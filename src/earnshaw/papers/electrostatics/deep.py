@@ -43,7 +43,7 @@ def _trained(how: Reproduction, sizes: Sequence[Size]) -> dict[Size, DeepResult]
     for part, (some, steps, last) in zip(how.parts([1, 1]), kinds, strict=True):
         training = DeepTraining(teachers=how.count(full=16, quick=8), seed=how.seed, steps=steps, last=last)
         folder = how.out / "runs" / f"deep-{training.teachers}x{steps}-seed{training.seed}"
-        trained = train_grid(some, training, folder, part.progress)
+        trained = train_grid(some, training, folder, part.progress, how.cluster)
         results |= {(result.depth, result.width): result for result in trained}
     return results
 
