@@ -33,6 +33,23 @@ def test_one_electron_falls_into_one_proton_at_the_right_time():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("law", ["almost-yukawa", "coulomb"])
+def test_electrons_that_arrive_together_are_captured_at_one_time(law):
+    """Four on their ways to the corners of a square; and one that is at its proton from the beginning."""
+    square = np.array([[2.0, 2, 0], [2, -2, 0], [-2, 2, 0], [-2, -2, 0]])
+    charges = Charges(square, electron_charges=np.ones(4), law=ChargeLaw(law))
+    together = dynamics(charges, 0.6 * square, Integration(until=100.0, stored=60))
+    assert sorted((c.electron, c.proton) for c in together.captures) == [(i, i) for i in range(4)]
+    assert np.ptp([c.time for c in together.captures]) < 1e-6
+    start = 0.6 * square
+    start[0] = square[0] + [5e-4, 0, 0]
+    first, *others = dynamics(charges, start, Integration(until=100.0, stored=60)).captures
+    assert (first.electron, first.proton, first.time) == (0, 0, 0.0)
+    assert others[0].proton == 3, "the next is the one across, then two at the same time"
+    assert others[1].time == pytest.approx(others[2].time, rel=1e-6)
+
+
+@pytest.mark.slow
 def test_under_coulombs_law_the_energy_goes_on_after_a_capture():
     """It is that of the charges that are left, falls between captures, and is 0 when all have found a partner."""
     charges, start = problem("coulomb")

@@ -24,6 +24,8 @@ from earnshaw.problems import Charges
 from earnshaw.records import encode, pack, unpack
 from earnshaw.store import Arrays
 
+SAME = 1e-6  # distances that differ by less, relatively, are equal
+
 
 @dataclass(frozen=True, kw_only=True)
 class Integration:
@@ -119,18 +121,14 @@ class Motion(Work):
 
     def compute(self, piece: Piece, context: Context) -> Arrays:
         """Integrate from capture to capture; each stretch is a stage that the context keeps."""
-        problem, start, integration = self.problem, self.start, self.integration
-        landscape = charge_energy(problem)
-        electrons, protons, moving = problem.electrons, problem.protons, np.asarray(problem.electron_charges)
-        begin, positions = 0.0, start
-        captures: list[Capture] = []
-        times, path = [np.zeros(1)], [start[None]]
-        while True:
-            free = ~np.isin(np.arange(electrons), [c.electron for c in captures])
-            site = problem.proton_charges.copy()
-            for c in captures:
-                site[c.proton] -= moving[c.electron]
-            reachable = free[:, None] & (moving[:, None] * site > 1e-12)
+        problem, integration = self.problem, self.integration
+        landscape, electrons = charge_energy(problem), problem.electrons
+        end, stage, captures = 0.0, 0, list[Capture]()
+        positions = _reached(problem, self.start, captures, end, integration.capture)
+        times, path = [np.zeros(1)], [positions[None]]
+        while end < integration.until and len(captures) < electrons:
+            begin, reached = end, len(captures)
+            free, reachable = _open(problem, captures)
 
             def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
                 return {
@@ -139,25 +137,18 @@ class Motion(Work):
 
             if context.cancelled():
                 raise InterruptedError("the motion was cancelled")
-            stretch = context.keep(len(captures), stretch_on)
-            end, last = float(stretch["end"]), stretch["last"]
+            stretch = context.keep(stage, stretch_on)
+            end, last, stage = float(stretch["end"]), stretch["last"], stage + 1
             if not (np.isfinite(end) and np.isfinite(last).all()):
                 failed = f"could not be solved beyond time {begin:g} with {integration.max_steps} steps"
                 raise InputError(f"the equations {failed}; allow more steps, a larger tolerance or an earlier end")
             keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
-            distance = np.where(reachable, np.linalg.norm(last[:, None] - protons, axis=-1), np.inf)
-            electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
-            reached = bool(distance[electron, proton] <= 2 * integration.capture)
-            positions = last.copy()
-            if reached:
-                positions[electron] = protons[proton]
-                captures.append(Capture(int(electron), int(proton), end))
+            positions = _reached(problem, last, captures, end, integration.capture, 2 * integration.capture)
             times += [stretch["times"][keep], [end]]
             path += [stretch["positions"][keep], positions[None]]
-            begin = end
             share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
             context.progress(share, f"{len(captures)} reached")
-            if not reached or end >= integration.until or len(captures) == electrons:
+            if len(captures) == reached:
                 break
         moments, everywhere = np.concatenate(times), np.concatenate(path)
         energies = 2 * np.array(landscape.value(jnp.asarray(everywhere)))
@@ -168,6 +159,38 @@ class Motion(Work):
         energies = np.where(np.isfinite(energies), energies, np.nan)
         worst = _worst_pull(landscape, moments, everywhere, captures)
         return pack(Trajectory(problem, moments, everywhere, energies, tuple(captures), worst))
+
+
+def _open(problem: Charges, captures: Sequence[Capture]) -> tuple[np.ndarray, np.ndarray]:
+    """Return which electrons (n,) are free, and which protons (n, k) each of them may still reach."""
+    free, site = np.ones(problem.electrons, dtype=bool), problem.proton_charges.copy()
+    moving = np.asarray(problem.electron_charges)
+    for c in captures:
+        free[c.electron] = False
+        site[c.proton] -= moving[c.electron]
+    return free, free[:, None] & (moving[:, None] * site > 1e-12)
+
+
+def _reached(
+    problem: Charges, positions: np.ndarray, captures: list[Capture], time: float, near: float, first: float = 0.0
+) -> np.ndarray:
+    """Return positions with every electron that is ``near`` a proton on it, and add these captures, the nearest first.
+
+    The ``first`` one may be further away: it is the one that the integration stopped for, and then others that are no further are
+    there at the same time.
+    """
+    positions = positions.copy()
+    while len(captures) < problem.electrons:
+        reachable = _open(problem, captures)[1]
+        distance = np.where(reachable, np.linalg.norm(positions[:, None] - problem.protons, axis=-1), np.inf)
+        electron, proton = np.unravel_index(np.argmin(distance), distance.shape)
+        least = float(distance[electron, proton])
+        if not least <= max(near, first):
+            break
+        near, first = max(near, least * (1 + SAME)), 0.0
+        positions[electron] = problem.protons[proton]
+        captures.append(Capture(int(electron), int(proton), time))
+    return positions
 
 
 def energy_left(problem: Charges, positions: np.ndarray, captures: Sequence[Capture]) -> np.ndarray:
