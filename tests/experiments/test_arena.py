@@ -225,6 +225,7 @@ def test_an_arena_is_read_from_its_folder(held, tmp_path):
         (lambda entry: entry["scores"][1]["traps"].append(1), "families"),
         (lambda entry: entry["scores"][1].update(optimizer="adam:0.01"), "KeyError"),
         (lambda entry: entry.pop("families"), "KeyError"),
+        (lambda entry: entry.update(scores=[]), "IndexError"),
     ):
         (entry,) = read_json(out / "arena.json")
         damage(entry)

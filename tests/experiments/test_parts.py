@@ -38,6 +38,7 @@ def test_merged_parts_are_the_bytes_of_the_whole(tmp_path, count):
     run(Squares((1, 2, 3)), tmp_path / "whole", 1)
     assert results(tmp_path / "merged") == results(tmp_path / "whole")
     spent = [read_json(folder / "record.json")["times"] for folder in folders if (folder / "record.json").exists()]
+    assert read_json(tmp_path / "merged" / "record.json")["tools"] == {f"s{s}": ["by hand"] for s in (1, 2, 3)}
     merged = read_json(tmp_path / "merged" / "record.json")["times"]
     assert merged["s2"]["seconds"] == pytest.approx(sum(times.get("s2", {"seconds": 0})["seconds"] for times in spent))
 

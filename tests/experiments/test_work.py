@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 from squares import Squares, squares  # noqa: F401
 
-from earnshaw.errors import InputError
-from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Motion, Plan, run, work_of
+from earnshaw.errors import DamageWarning, InputError
+from earnshaw.experiments import DeepGrid, DeepTraining, Growing, Motion, Plan, run, verify, work_of
 from earnshaw.experiments.dynamics import Integration
 from earnshaw.experiments.logistic import DataSets, Measurement
 from earnshaw.experiments.survey import Place, Surveying
 from earnshaw.experiments.work import KINDS, load
 from earnshaw.problems import ChargeLaw, Charges, DeepTanh, RandomConvNets, TwoLayer
+from earnshaw.store import read_json, write_json
 
 WORKS = [
     Squares((1, 2), 7, 3),
@@ -55,3 +56,14 @@ def test_work_of_an_unknown_kind_is_one_sentence(tmp_path):
                 read(tmp_path / "run")
     finally:
         KINDS["squares"] = kind
+
+
+@pytest.mark.parametrize("tools", [[1, 2], {"s1": 3}, {"s1": [None]}, "native"])
+def test_a_damaged_record_of_the_tools_is_said_and_does_not_stop_the_work(tmp_path, tools):
+    run(Squares((1,)), tmp_path / "run", 1)
+    how = read_json(tmp_path / "run" / "record.json")
+    write_json(tmp_path / "run" / "record.json", how | {"tools": tools})
+    (fault,) = verify(tmp_path / "run")
+    assert fault.endswith("record.json is damaged")
+    with pytest.warns(DamageWarning, match=r"record\.json is damaged; it says only how long"):
+        run(Squares((1, 2)), tmp_path / "run", 1)

@@ -36,7 +36,7 @@ def slide(landscape: Landscape, start: Array, units: Units) -> Slid:
     point, value, least = start, np.inf, np.nan
     if not np.linalg.norm(start, axis=-1).min() > 0:
         return Slid(point, value, least, Outcome.DEGENERATE)
-    for _ in range(PUSHES + 1):
+    for pushed in range(PUSHES + 1):
         point, value = _lbfgs(landscape, point, units.low)
         if not np.isfinite(value):
             return Slid(point, value, least, Outcome.DIVERGED)
@@ -53,8 +53,9 @@ def slide(landscape: Landscape, start: Array, units: Units) -> Slid:
             return Slid(point, value, least, Outcome.SPURIOUS if settled else Outcome.UNDECIDED)
         if least > -FLAT:
             return Slid(point, value, least, Outcome.FLAT)
-        along = PUSH * float(lengths.min()) * vectors[:, 0].reshape(point.shape)
-        point = min((point + along, point - along), key=lambda moved: _look(landscape, moved)[0])
+        if pushed < PUSHES:
+            along = PUSH * float(lengths.min()) * vectors[:, 0].reshape(point.shape)
+            point = min((point + along, point - along), key=lambda moved: _look(landscape, moved)[0])
     return Slid(point, value, least, Outcome.SADDLE)
 
 

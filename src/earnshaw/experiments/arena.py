@@ -40,7 +40,7 @@ class Score:
     outcomes: dict[str, int]
     global_percent: float
     global_interval: tuple[float, float]  #: 95%, of the runs that reached the global minimum
-    median_steps: float  #: medians are of what a run took until its fate was clear
+    median_steps: float  #: medians are of what a run took until its fate was clear or its steps used up
     median_gradients: float
     median_hessians: float
     traps: tuple[int, ...]  #: the runs that ended in each of the arena's families of minima
@@ -141,7 +141,7 @@ def load_arena(folder: Path) -> list[Arena]:
     file, sweeps = folder / RESULTS, {result.name: result for result in load_sweep(folder).whole()}
     try:
         return [_read(entry, sweeps) for entry in read_json(file)]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         odd = f"{file} is damaged or of other runs ({type(error).__name__}: {error})"
         raise InputError(f"{odd}; run the same arena again, which writes it") from None
 

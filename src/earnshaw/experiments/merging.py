@@ -116,5 +116,12 @@ def _write_how(folder: RunFolder, sources: Sequence[RunFolder]) -> None:
         mine = times.setdefault(name, dict.fromkeys(spent, 0.0))
         for key, seconds in spent.items():
             mine[key] += seconds
-    record: dict[str, Any] = {**known[0], "times": times}
+    tools: dict[str, set[str]] = {}
+    for name, used in itertools.chain.from_iterable(record["tools"].items() for record in known):
+        tools.setdefault(name, set()).update(used)
+    record: dict[str, Any] = {
+        **known[0],
+        "times": times,
+        "tools": {name: sorted(tools[name]) for name in sorted(tools)},
+    }
     write_json(folder.path / RECORD, record)

@@ -17,9 +17,9 @@ class Times:
     """The record of how a folder was computed: versions, machine, seconds; kept apart from the results."""
 
     def __init__(self, folder: RunFolder | None, workers: int) -> None:
-        how = how_computed(folder.path) if folder is not None else {"times": {}}
+        how = how_computed(folder.path) if folder is not None else {"times": {}, "tools": {}}
         self.before: dict[str, dict[str, float]] = how["times"]
-        self.tools: dict[str, set[str]] = {name: set(used) for name, used in how.get("tools", {}).items()}
+        self.tools = {name: set(used) for name, used in how["tools"].items()}
         self.lost = not self.before and folder is not None and (folder.path / RECORD).exists()
         self.spans: dict[str, dict[str, list[Span]]] = {"seconds": {}, "compile_seconds": {}}
         self.workers = workers

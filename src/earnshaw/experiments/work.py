@@ -341,19 +341,20 @@ def unfinished(folder: Path) -> list[str]:
 
 
 def how_computed(folder: Path) -> dict[str, Any]:
-    """Return how a folder was computed: ``versions``, ``times`` of every setting, and more where that is known.
+    """Return how a folder was computed: ``versions``, ``times`` and ``tools`` of every setting, and more where that is known.
 
     No result depends on it: a damaged record is said (:class:`DamageWarning`) and ignored.
     """
+    unknown: dict[str, Any] = {"versions": {}, "times": {}, "tools": {}}
     if not (folder / RECORD).exists():
-        return {"versions": {}, "times": {}}
+        return unknown
     try:
         return read_how(folder)
     except InputError as error:
         warnings.warn(
             DamageWarning(f"{error}; it says only how long the work took and on what, and is ignored"), stacklevel=2
         )
-        return {"versions": {}, "times": {}}
+        return unknown
 
 
 def drop_damaged_how(folder: Path) -> None:
@@ -372,6 +373,9 @@ def read_how(folder: Path) -> dict[str, Any]:
         times = {name: {key: float(spent[key]) for key in names} for name, spent in record["times"].items()}
         if not all(0 <= x < math.inf for spent in times.values() for x in spent.values()):
             raise ValueError
-        return {**record, "times": times, "versions": dict(record["versions"])}
+        tools = {name: [*used] for name, used in record.get("tools", {}).items()}  # an earlier version has none
+        if not all(isinstance(tool, str) for used in tools.values() for tool in used):
+            raise TypeError
+        return {**record, "times": times, "versions": dict(record["versions"]), "tools": tools}
     except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise InputError(f"{folder / RECORD} is damaged") from None
