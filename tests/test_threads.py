@@ -1,3 +1,5 @@
+import os
+import subprocess
 import sys
 from contextlib import ExitStack
 
@@ -29,9 +31,26 @@ def test_blas_has_one_thread_inside_and_what_it_had_outside():
         assert blas_threads() == before
 
 
-def test_the_cores_are_those_that_this_process_may_use():
-    import os
+def test_blas_has_one_thread_inside_whatever_was_set_since_somebody_took_it():
+    with threads.one_blas_thread(), threadpool_limits(limits=2, user_api="blas"), threads.one_blas_thread():
+        assert set(blas_threads()) == {1}
 
+
+def test_libraries_are_looked_for_again_when_one_has_come():
+    """A module of NumPy and one of SciPy, by which that is noticed, bring a library each."""
+    code = (
+        "import importlib; from threadpoolctl import threadpool_info; from earnshaw.threads import BRING, one_blas_thread\n"
+        "def found(): return [one['num_threads'] for one in threadpool_info() if one['user_api'] == 'blas']\n"
+        "for name in BRING:\n"
+        "    importlib.import_module(name)\n"
+        "    assert 2 in found(), (name, found())\n"
+        "    with one_blas_thread():\n"
+        "        assert set(found()) == {1}, (name, found())\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=os.environ | {"OPENBLAS_NUM_THREADS": "2"})
+
+
+def test_the_cores_are_those_that_this_process_may_use():
     from earnshaw.threads import cores
 
     assert 1 <= cores() <= (os.cpu_count() or 1)

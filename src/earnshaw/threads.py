@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-BRING = ("numpy", "scipy.linalg")  # a BLAS library each
+BRING = ("numpy._core._multiarray_umath", "scipy.linalg._fblas")  # when these are loaded, so is the BLAS library of each
 TURN = 2e-4  # seconds that a thread may keep Python while another waits
 Undo = dict[str, Callable[[], object]]  # what restores each thing that was set
 
@@ -38,9 +38,8 @@ class _Shared:
 
 def _one_thread(undo: Undo) -> None:
     for library in _libraries(*(name in sys.modules for name in BRING)).select(user_api="blas").lib_controllers:
-        if library.filepath not in undo:
-            undo[library.filepath] = partial(library.set_num_threads, library.num_threads)
-            library.set_num_threads(1)
+        undo.setdefault(library.filepath, partial(library.set_num_threads, library.num_threads))
+        library.set_num_threads(1)  # also where somebody else has set another number since
 
 
 @cache
@@ -52,9 +51,8 @@ def _libraries(*loaded: bool) -> Any:
 
 
 def _short_turns(undo: Undo) -> None:
-    if not undo:
-        undo["turn"] = partial(sys.setswitchinterval, sys.getswitchinterval())
-        sys.setswitchinterval(TURN)
+    undo.setdefault("turn", partial(sys.setswitchinterval, sys.getswitchinterval()))
+    sys.setswitchinterval(TURN)
 
 
 #: Run a block with BLAS on one thread. Our matrices have a few hundred rows. On a busy machine the threads of OpenBLAS wait for

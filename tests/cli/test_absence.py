@@ -58,6 +58,7 @@ def test_what_is_not_proved_says_so(earnshaw):
         ("-k", 2, "-n", 1, "--figure", "--out", "x"),
         ("--map",),
         ("--map", "-k", 2, "--out", "x"),
+        ("--map", "--out", "x", "--time-limit", "10m"),
     ],
 )
 def test_mistakes_are_one_sentence(earnshaw, given):

@@ -247,6 +247,19 @@ def test_the_walk_goes_on_where_it_was_interrupted(tmp_path):
     assert PIECES[2] > 5
 
 
+def test_what_processes_are_walking_at_an_interruption_is_kept_too(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def stop(share, what):
+        raise Enough
+
+    with pytest.raises(Enough):
+        absence(2, out=tmp_path, workers=2, progress=stop)
+    (folder,) = tmp_path.iterdir()
+    assert len([*folder.glob("*.json")]) > 1, "two or three are with the processes when the first one is told of"
+
+
 def test_pieces_with_open_cells_come_back_as_they_were(tmp_path):
     first = absence(2, 1, out=tmp_path)
     again = absence(2, 1, out=tmp_path)

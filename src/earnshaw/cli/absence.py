@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from earnshaw.cli.console import fail, json_line, progress_bar, say
 from earnshaw.cli.helping import option
-from earnshaw.cli.settings import LogOption, TimeOption
+from earnshaw.cli.settings import LogOption
 from earnshaw.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ OUT_HELP = (
     "Folder for certificates and figures, and for the pieces of a long walk, which the same command goes on with."
 )
 SMALLEST_HELP = "Leave a cell open whose patches are all narrower, in radians (default: 2^-12)."
+TIME_HELP = "Stop as Ctrl-C does after this time (90s, 10m, 1h30m); with --out the same command goes on."
 FIGURE_HELP = "Draw the cells, by what closed them: all for two students in the plane; in space those of one student, the others fixed."
 MAP_HELP = "Instead, decide many teachers of two neurons, by their angle and the ratio of their lengths."
 
@@ -37,7 +38,7 @@ def absence(
     out_folder: Annotated[Path | None, option(OUT_HELP, "--out", metavar="DIR")] = None,
     smallest: Annotated[float | None, option(SMALLEST_HELP, "--smallest", metavar="RADIUS")] = None,
     workers: Annotated[int | None, option("Processes (default: one a core for n = 3, else one).")] = None,
-    time_limit: TimeOption = None,
+    time_limit: Annotated[str | None, option(TIME_HELP, "--time-limit", metavar="TIME")] = None,
     log_file: LogOption = None,
     figure: Annotated[bool, option(FIGURE_HELP, "--figure")] = False,
     whole_map: Annotated[bool, option(MAP_HELP, "--map")] = False,
@@ -55,8 +56,10 @@ def absence(
     if out_folder is None and (figure or whole_map):
         raise InputError("figures need a folder; use --out DIR")
     if whole_map:
-        if any(given is not None for given in (k, n, teacher, smallest, workers)) or figure:
-            raise InputError("--map chooses its own teachers; give it with --out and --json only")
+        if any(given is not None for given in (k, n, teacher, smallest, workers, time_limit)) or figure:
+            raise InputError(
+                "--map chooses its own teachers, and keeps nothing on its way; give it with --out, --log and --json only"
+            )
         _map(out_folder, as_json)
         return
     if (k is None) == (teacher is None):

@@ -30,7 +30,7 @@ from earnshaw.proof.verdict import Proof, Verdict
 from earnshaw.store import digest, read_json, write_json
 from earnshaw.threads import cores, one_blas_thread
 
-PIECES = {1: 4, 2: 8, 3: 32}  # of a walk for so many students, each a stride of its roots
+PIECES = {1: 4, 2: 8, 3: 128}  # of a walk for so many students, each a stride of its roots
 SMALLEST = 2.0**-12  # a cell whose patches are all narrower is left open
 MOST = 4_000_000  # cells in a piece before it is given up
 ATTEMPTS = 40  # open cells in which a bad minimum is looked for
@@ -126,7 +126,8 @@ def absence(
     except Rejected as rejected:
         raise InputError(f"absence cannot be proved for this teacher: {rejected}") from None
     tally, reason = Tally(), ""
-    folder = None if out is None else Path(out) / f".{digest([hexed(target), problem.students, RULE, smallest])[:12]}"
+    walked = [hexed(target), problem.students, RULE, smallest, PIECES[problem.students]]
+    folder = None if out is None else Path(out) / f".{digest(walked)[:12]}"
     try:
         with one_blas_thread():
             for done, (index, part) in enumerate(_pieces(frame, problem.students, smallest, workers, folder), 1):
@@ -236,18 +237,19 @@ def _pieces(
 ) -> Iterator[tuple[int, Tally]]:
     """Walk the pieces that are not in the folder yet; yield all of them with their numbers."""
     cells = roots(teacher, n)
-    missing = []
+    missing: dict[int, Path | None] = {}
     for index in range(PIECES[n]):
         file = None if folder is None else folder / f"{index}.json"
         if file is not None and file.exists():
             yield index, _read(file)
         else:
-            missing.append(index)
-    jobs = [cells.take(slice(index, None, PIECES[n])) for index in missing]
+            missing[index] = file
+    jobs = [
+        (teacher, cells.take(slice(index, None, PIECES[n])), MOST, smallest, file) for index, file in missing.items()
+    ]
     if workers is None:
         workers = cores() if n > 2 and teacher.units.shape[1] > 2 else 1
-    found = in_processes(_walk, [(teacher, job, MOST, smallest) for job in jobs], workers)
-    yield from _kept(missing, found, folder)
+    yield from zip(missing, in_processes(_walk, jobs, workers), strict=True)
 
 
 def _add(tally: Tally, part: Tally) -> None:
@@ -260,18 +262,13 @@ def _add(tally: Tally, part: Tally) -> None:
     tally.open += part.open
 
 
-def _walk(teacher: Teacher, cells: Cells, most: float, smallest: float) -> Tally:
-    """Walk a piece, perhaps in a process of its own."""
+def _walk(teacher: Teacher, cells: Cells, most: float, smallest: float, file: Path | None = None) -> Tally:
+    """Walk a piece, perhaps in a process of its own, and keep it in a file."""
     with np.errstate(all="ignore"):
-        return walk(teacher, cells, most, smallest)
-
-
-def _kept(numbers: list[int], tallies: Iterator[Tally], folder: Path | None) -> Iterator[tuple[int, Tally]]:
-    """Yield finished pieces, and keep them."""
-    for index, tally in zip(numbers, tallies, strict=True):
-        if folder is not None:
-            write_json(folder / f"{index}.json", _record(tally))
-        yield index, tally
+        tally = walk(teacher, cells, most, smallest)
+    if file is not None:
+        write_json(file, _record(tally))
+    return tally
 
 
 def _record(tally: Tally) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -148,8 +149,12 @@ def _unbroken() -> Iterator[None]:
 
 
 def _begin() -> None:
-    """Prepare a process: one BLAS thread, as processes are the parallelism, and an end when its parent is gone."""
+    """Prepare a process: one BLAS thread, as processes are the parallelism, and an end when its parent is gone.
+
+    Ctrl-C, which a terminal sends to all, is for the parent: what is being computed here is finished.
+    """
     threadpool_limits(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     assert parent is not None
     threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()

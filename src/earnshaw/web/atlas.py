@@ -51,7 +51,7 @@ KNOWN: tuple[dict[str, Any], ...] = (
         "k": "3",
         "n": "3",
         "says": "no spurious minimum, in any dimension",
-        "how": "too long for this page: the command walks over 8,349,792 cells, in minutes, and writes a certificate",
+        "how": "too long for this page: the command walks over 8.35 million cells, in minutes, and writes a certificate",
         "command": "earnshaw absence -k 3 --out certs\nearnshaw check certs",
     },
     {"k": "4, 5", "n": "k", "says": "open: none is known, and absence is not proved"},

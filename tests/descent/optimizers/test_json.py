@@ -24,6 +24,7 @@ from earnshaw.descent import (
     optimizer,
 )
 from earnshaw.errors import InputError
+from earnshaw.experiments import sweep
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer
 
@@ -160,6 +161,46 @@ def test_a_users_descent_works_without_what_it_does_not_say(tmp_path, monkeypatc
     assert descent.to_json()["settings"] == {"kind": "gd", "step": 0.25}
     expected = POINTS - 0.125 * np.asarray(ENERGY.gradient(POINTS))
     np.testing.assert_allclose(walked(descent, 1), expected, atol=1e-15)
+
+
+STEADY = '''
+from typing import NamedTuple
+import jax, jax.numpy as jnp
+from earnshaw.descent import Evaluations
+
+class State(NamedTuple):
+    point: jax.Array
+    length: jax.Array
+    before: jax.Array  # (lanes, n, d)
+    value: jax.Array
+
+class Steady:
+    check_every, step_length = 50, 0.1
+    def init(self, landscape, points, scale, keys):
+        return State(points, 0.1 * scale, points, landscape.value(points))
+    def advance(self, landscape, state):
+        moved = state.point - state.length[:, None, None] * landscape.gradient(state.point)
+        return State(moved, state.length, state.point, landscape.value(state.point))
+    def evaluations(self, state, steps):
+        return Evaluations(3 * steps, 0 * steps)
+    def to_json(self):
+        return {"kind": "steady"}
+'''
+
+
+def test_a_users_gradient_descent_takes_its_steps_itself_also_where_kernels_of_ours_could(tmp_path, monkeypatch):
+    """Whatever its state is, and whatever it asks of the landscape; what it says of its step is used to decide."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steady.py").write_text(STEADY)
+    problem = TwoLayer(np.eye(3), students=4)
+    ours = sweep(problem, runs=8, kernel="xla")
+    theirs = sweep(problem, runs=8, optimizer="steady.py:Steady", trace=50)
+    assert np.array_equal(theirs.outcome, ours.outcome)
+    assert np.array_equal(theirs.steps, ours.steps)
+    assert np.array_equal(theirs.gradients, 3 * ours.steps)
+    for name in ("native", "pool"):
+        with pytest.raises(InputError, match="it is for ReLU"):
+            sweep(problem, runs=8, optimizer="steady.py:Steady", kernel=name)
 
 
 def test_another_process_rebuilds_it_from_the_record_alone(tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ from earnshaw.descent.judges.base import Judge, Look, slopes
 from earnshaw.descent.newton.dense import settle
 from earnshaw.descent.newton.endings import flow_end, sharpen
 from earnshaw.descent.newton.polish import Polished, polish
+from earnshaw.descent.optimizers.first_order import GradientDescent
 from earnshaw.descent.outcomes import Ledger, Outcome, Stop, Stopping
 from earnshaw.landscapes.base import Landscape
 from earnshaw.numerics import TOLERANCES, computing_on, on_host
@@ -62,13 +63,13 @@ class Wake(NamedTuple):
 
 def papers_own(problem: Problem, descent: Descent) -> TypeGuard[TwoLayer]:
     """Whether a :class:`Wake` tells all, and a kernel of its own pays: ReLU, a teacher of coordinate vectors, fixed output
-    weights, plain gradient descent."""
+    weights, our own gradient descent: a user's object takes its steps itself, also where it says that they are the same."""
     return (
         isinstance(problem, TwoLayer)
         and problem.activation.kind == "relu"
         and not problem.trainable_output
         and np.array_equal(problem.teacher, np.eye(*problem.teacher.shape))
-        and descent.step_length is not None
+        and isinstance(descent, GradientDescent)
     )
 
 
