@@ -1,9 +1,17 @@
 """What the front door says to a mistake: one sentence (InputError), as docs/api.md promises; and what it takes."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import earnshaw as es
+from earnshaw.descent import GradientDescent, PerturbedDescent, StochasticDescent
+from earnshaw.experiments.deep import DeepGrid, DeepTraining
+from earnshaw.experiments.dynamics import Integration
+from earnshaw.experiments.grow import Growing
+from earnshaw.papers import Reproduction
+from earnshaw.proof import prove_every_k, prove_many
 
 SIX = es.TwoLayer(np.eye(6))
 TWO = es.TwoLayer(np.eye(2))
@@ -81,6 +89,16 @@ def minimum():
         (lambda: es.load("nowhere"), "not a folder"),
         (lambda: es.problem_from_json([]), "record|object"),
         (lambda: es.TwoLayer(np.zeros((0, 3))), "0|empty|neuron"),
+        (lambda: es.absence(2, workers=1.5), "1.5 workers were asked for"),
+        (lambda: es.atlas_map([(7, 7)], workers=1.5), "1.5 workers were asked for"),
+        (lambda: es.build_atlas("atlas", ["II"], [7], workers=1.5), "1.5 workers were asked for"),
+        (lambda: list(prove_many(SIX, [minimum()], workers="2")), "'2' workers were asked for"),
+        (lambda: es.sweep(TWO, optimizer=StochasticDescent(samples=True)), "True samples"),
+        (lambda: es.sweep(TWO, optimizer=PerturbedDescent(wait=1.5)), "wait 1.5"),
+        (lambda: Integration(stored=2.5), "2.5 stored times were asked for"),
+        (lambda: Reproduction(out=Path("papers"), runs=1.5), "1.5 runs were asked for"),
+        (lambda: Reproduction(out=Path("papers"), cluster="here"), "the cluster is 'here'"),
+        (lambda: prove_every_k("A", "7"), "the first k is 7"),
     ],
 )
 def test_a_mistake_is_one_sentence(call, says, tmp_path, monkeypatch):
@@ -89,6 +107,18 @@ def test_a_mistake_is_one_sentence(call, says, tmp_path, monkeypatch):
         call()
     assert len(str(caught.value).splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_whole_numbers_may_be_numpys(tmp_path):
+    two, every = np.int64(2), np.int64(50)
+    for optimizer in (GradientDescent(check_every=every), StochasticDescent(samples=two, check_every=every)):
+        runs = es.sweep(TWO, runs=two, optimizer=optimizer, max_steps=every, out=tmp_path / optimizer.kind)
+        assert len(es.load(tmp_path / optimizer.kind).runs) == len(runs) == 2
+    for work in (
+        Growing(SIX, minimum()[None], np.int64(1), two),
+        DeepGrid((es.DeepTanh(two, two, two),), DeepTraining(teachers=two, dimension=two)),
+    ):
+        assert type(work).from_json(work.common, work.parts).hash == work.hash
 
 
 def test_a_check_of_what_is_no_certificate_says_so():

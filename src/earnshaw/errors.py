@@ -29,6 +29,13 @@ def is_whole(value: Any, least: int = 0) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
+def checked_workers(workers: Any, least: int = 1) -> int | None:
+    """Return a number of workers as a whole number, None where none is given; anything else raises :class:`InputError`."""
+    if workers is not None and not is_whole(workers, least):
+        raise InputError(f"{workers!r} workers were asked for; use at least {least}")
+    return None if workers is None else int(workers)
+
+
 def checked_seed(seed: Any) -> int:
     """Return the root of all random numbers as a whole number; anything else raises :class:`InputError`."""
     if not is_whole(seed) or seed >= 2**63:

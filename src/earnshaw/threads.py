@@ -10,7 +10,10 @@ from contextlib import contextmanager
 from functools import cache, partial
 from typing import Any
 
-BRING = ("numpy._core._multiarray_umath", "scipy.linalg._fblas")  # when these are loaded, so is the BLAS library of each
+BRING = (
+    "numpy._core._multiarray_umath",
+    "scipy.linalg._fblas",
+)  # when these are loaded, so is the BLAS library of each
 TURN = 2e-4  # seconds that a thread may keep Python while another waits
 Undo = dict[str, Callable[[], object]]  # what restores each thing that was set
 

@@ -1,3 +1,4 @@
+import dataclasses
 import math
 import sys
 
@@ -47,6 +48,16 @@ def test_electrons_that_arrive_together_are_captured_at_one_time(law):
     assert (first.electron, first.proton, first.time) == (0, 0, 0.0)
     assert others[0].proton == 3, "the next is the one across, then two at the same time"
     assert others[1].time == pytest.approx(others[2].time, rel=1e-6)
+
+
+@pytest.mark.slow
+def test_electrons_that_begin_on_their_protons_are_drawn_there(tmp_path):
+    charges = Charges(np.eye(3), electron_charges=np.ones(3))
+    path = dynamics(charges, np.eye(3) + 1e-4, HOW)
+    assert (len(path.captures), path.times.tolist()) == (3, [0.0])
+    trajectory_figure(path, tmp_path / "path")
+    energy_figure(path, tmp_path / "energy")
+    animate(path, tmp_path / "movie", frames=4)
 
 
 @pytest.mark.slow
@@ -127,6 +138,14 @@ def test_electrons_that_are_too_slow_are_left_on_their_way():
     assert path.captures == ()
     assert len(path.positions) > 2
     assert path.to_json()["captures"] == []
+
+
+@pytest.mark.slow
+def test_when_the_steps_are_used_up_that_is_said_and_nothing_is_kept(tmp_path):
+    charges, start = problem()
+    with pytest.raises(InputError, match="could not be solved from time 0 on with 20 steps"):
+        dynamics(charges, start, dataclasses.replace(HOW, max_steps=20), tmp_path / "run")
+    assert len(dynamics(charges, start, HOW, tmp_path / "run").captures) == 3
 
 
 def test_mistakes_are_explained():

@@ -113,7 +113,7 @@ def test_a_minimum_that_every_n_has_and_an_interrupted_ladder_that_goes_on(tmp_p
 @pytest.mark.parametrize(
     ("problem", "options", "says"),
     [
-        (TwoLayer(TEACHER), {"neurons": 0}, "use 1 or more"),
+        (TwoLayer(TEACHER), {"neurons": 0}, "use whole numbers from 1"),
         (TwoLayer(TEACHER, students=2), {}, "n >= k"),
         (TwoLayer(TEACHER), {"sources": np.eye(2)}, "this problem needs"),
         (TwoLayer(TEACHER), {"sources": np.full((3, 2), np.nan)}, "finite"),

@@ -92,7 +92,11 @@ def test_a_lost_certificate_is_said(folders, tmp_path):
 
 def test_what_was_proved_of_fewer_runs_is_not_said_of_more(tmp_path):
     """Families are counted anew when runs are added: the second one of 60 runs is another than that of 6."""
-    folder, problem, words = tmp_path / "run", es.TwoLayer(np.eye(11)), r"k11-n11-proofs\.json is of other runs than"
+    folder, problem, words = (
+        tmp_path / "run",
+        es.TwoLayer(np.eye(11)),
+        r"k11-n11-proofs\.json does not say of which runs it is, or is of other runs than",
+    )
     es.sweep(problem, runs=6, seed=4, out=folder)
     (few,) = load_sweep(folder)
     prove_sweep([few], folder)

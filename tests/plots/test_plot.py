@@ -90,6 +90,8 @@ def test_a_histogram_of_losses_that_are_tiny_or_negative(axes):
     edges, shown, least = loss_bars(np.array([0.0, 0.2, 0.2]))
     assert np.histogram(shown, edges)[0][[1, -2]].tolist() == [1, 2], "what ended at 0 is not among the others"
     assert least == pytest.approx(0.02)
+    edges, _, least = loss_bars(np.array([-10.0, -9.5, -9.0]))
+    assert (edges[0], edges[-1], least) == (pytest.approx(-10.02), pytest.approx(-8.98), None)
 
 
 def test_runs_that_diverged_are_counted_and_not_drawn(axes):

@@ -290,8 +290,8 @@ def _limits(checker) -> bool:
         and said(tail={**tail, "from": 1001}).startswith("tail.from must be an integer from 38 to 1000")
         and said(tail={**tail, "from": 37}, center=[]).startswith("tail.from must be an integer from 38 to 1000")
         and said(problem=first).startswith("center must hold one point for each k from 4")
-        and said(problem={**first, "first": 3}).startswith("problem.first must be an integer from 4 to 1000")
-        and said(problem={**first, "family": "II"}).startswith("problem.first must be an integer from 5 to 1000")
+        and said(problem={**first, "first": 3}).startswith("problem.first must be an integer from 4 to 999")
+        and said(problem={**first, "family": "II"}).startswith("problem.first must be an integer from 5 to 999")
         and said(tail={**tail, "order": 15}) == "read"
         and said(tail={**tail, "order": 8}, curve=[[zero] * 8] * 2) == "read"
         and said(tail={**tail, "order": 7}, curve=[[zero] * 7] * 2).startswith(

@@ -74,7 +74,7 @@ def test_b_is_better_than_at_its_first_k():
 @pytest.mark.nightly
 @pytest.mark.slow
 def test_b_from_8_on():
-    claim = prove_every_k("B", 8).claim
+    claim = prove_every_k("B", np.int64(8)).claim
     assert claim.lambda_head_ge >= 0.0048
     assert claim.lambda_ge == claim.lambda_tail_ge >= 0.0040
 

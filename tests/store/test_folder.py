@@ -221,6 +221,29 @@ def test_a_new_folder_in_which_the_work_was_refused_holds_no_work(tmp_path):
     assert read_manifest(tmp_path / "run")["common"] == COMMON
 
 
+def test_an_extension_that_was_refused_changes_nothing(tmp_path):
+    """Fewer runs than it would have had may be asked for next, and nothing is unfinished."""
+    with folder(tmp_path) as run:
+        run.put("a", 0, 3, ARRAYS)
+    before = (tmp_path / "manifest.json").read_bytes()
+    longer = SETTING | {"runs": SETTING["runs"] + 60}
+
+    def work(put):
+        with folder(tmp_path, a=longer) as run:
+            if put:
+                run.put("a", 3, 6, ARRAYS)
+            raise InputError("no")
+
+    with pytest.raises(InputError, match="no"):
+        work(put=False)
+    assert (tmp_path / "manifest.json").read_bytes() == before
+    with folder(tmp_path):
+        pass
+    with pytest.raises(InputError, match="no"):
+        work(put=True)
+    assert read_manifest(tmp_path)["settings"]["a"]["runs"] == longer["runs"]
+
+
 def test_two_that_begin_at_the_same_time_do_not_write_over_each_other(tmp_path, monkeypatch):
     """One has looked, finds nothing, and waits; another begins and leaves meanwhile."""
     acquire = FileLock.acquire

@@ -13,6 +13,7 @@ import numpy as np
 
 from earnshaw.errors import InputError, is_whole
 from earnshaw.landscapes.base import Landscape
+from earnshaw.records import encode
 
 
 class Evaluations(NamedTuple):
@@ -93,7 +94,7 @@ class Descent(Protocol):
     def to_json(self) -> dict[str, Any]:
         """Return the settings, with their defaults, as plain JSON data; floats are hexadecimal, so that none is rounded."""
         settings = {name: (getattr(self, name), default) for name, default in self._defaults().items()}
-        exact = {name: float(x).hex() if isinstance(usual, float) else x for name, (x, usual) in settings.items()}
+        exact = {name: encode(float(x) if isinstance(usual, float) else x) for name, (x, usual) in settings.items()}
         return {"kind": self.kind, **exact}
 
     @classmethod

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_workers
 from earnshaw.experiments.cluster import proving
 from earnshaw.problems.named import NamedFamily, named_family
 from earnshaw.proof import Certificate, Proof, check, prove_families
@@ -118,8 +118,7 @@ def build_atlas(
     folder, chosen, sizes = Path(out), [named_family(name) for name in families], sorted({int(size) for size in k})
     if not chosen or not sizes:
         raise InputError("nothing was asked for; give at least one family and one k")
-    if workers is not None and workers < 1:
-        raise InputError(f"{workers} workers were asked for; use at least 1")
+    workers = checked_workers(workers)
     for family in chosen:
         for size in (sizes[0], sizes[-1]):
             family.sizes(size)

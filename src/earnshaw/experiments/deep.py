@@ -41,7 +41,8 @@ class DeepTraining:
         for name in ("teachers", "steps", "samples", "dimension", "tests", "records"):
             if not is_whole(getattr(self, name), 1):
                 raise InputError(f"{name} is {getattr(self, name)!r}; use a whole number from 1")
-        checked_seed(self.seed)
+            object.__setattr__(self, name, int(getattr(self, name)))
+        object.__setattr__(self, "seed", checked_seed(self.seed))
         if self.steps % self.records:
             raise InputError(f"{self.steps} steps do not divide into {self.records} records; choose a divisor")
 

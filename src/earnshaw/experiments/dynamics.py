@@ -21,6 +21,7 @@ from earnshaw.landscapes import PairEnergy
 from earnshaw.landscapes.charges import charge_energy, law_potential
 from earnshaw.potentials.radial import Radial
 from earnshaw.problems import Charges
+from earnshaw.problems.base import whole
 from earnshaw.records import encode, pack, unpack
 from earnshaw.store import Arrays
 
@@ -42,9 +43,8 @@ class Integration:
         """Check the numbers."""
         if not 0 < self.first < self.until < math.inf:
             raise InputError(f"times from {self.first} to {self.until} were asked for; both must be positive, in order")
-        if self.stored < 2 or self.max_steps < 1:
-            asked = f"{self.stored} stored times and {self.max_steps} steps were asked for"
-            raise InputError(f"{asked}; use 2 and 1 or more")
+        whole("stored times", self.stored, 2)
+        whole("steps", self.max_steps, 1)
         if not (self.capture > 0 and 0 < self.tolerance < 1):
             raise InputError("the capture distance and the tolerance must be positive, the tolerance below 1")
 
@@ -124,32 +124,35 @@ class Motion(Work):
         problem, integration = self.problem, self.integration
         landscape, electrons = charge_energy(problem), problem.electrons
         end, stage, captures = 0.0, 0, list[Capture]()
-        positions = _reached(problem, self.start, captures, end, integration.capture)
+        near, first = integration.capture, 2 * integration.capture
+        positions = _reached(problem, self.start, captures, end, near)
         times, path = [np.zeros(1)], [positions[None]]
         while end < integration.until and len(captures) < electrons:
-            begin, reached = end, len(captures)
-            free, reachable = _open(problem, captures)
+            begin = end
 
-            def stretch_on(now: tuple = (positions, begin, free, reachable)) -> Arrays:
-                return {
-                    name: np.asarray(x) for name, x in _segment(landscape, integration, *map(jnp.asarray, now)).items()
-                }
+            def stretch_on(now: tuple = (positions, begin, *_open(problem, captures))) -> Arrays:
+                found = _segment(landscape, integration, *map(jnp.asarray, now))
+                stretch = {name: np.asarray(x) for name, x in found.items()}
+                end, last = float(stretch["end"]), stretch["last"]
+                solved = np.isfinite(end) and np.isfinite(last).all()
+                if solved and end < integration.until:  # then somebody has arrived, or the steps are used up
+                    _reached(problem, last, arrived := captures.copy(), end, near, first)
+                    solved = len(arrived) > len(captures)
+                if not solved:  # and nothing is kept of it
+                    failed = f"could not be solved from time {now[1]:g} on with {integration.max_steps} steps"
+                    raise InputError(f"the equations {failed}; allow more steps, a larger tolerance or an earlier end")
+                return stretch
 
             if context.cancelled():
                 raise InterruptedError("the motion was cancelled")
             stretch = context.keep(stage, stretch_on)
             end, last, stage = float(stretch["end"]), stretch["last"], stage + 1
-            if not (np.isfinite(end) and np.isfinite(last).all()):
-                failed = f"could not be solved beyond time {begin:g} with {integration.max_steps} steps"
-                raise InputError(f"the equations {failed}; allow more steps, a larger tolerance or an earlier end")
             keep = np.isfinite(stretch["times"]) & (stretch["times"] > begin) & (stretch["times"] < end)
-            positions = _reached(problem, last, captures, end, integration.capture, 2 * integration.capture)
+            positions = _reached(problem, last, captures, end, near, first)
             times += [stretch["times"][keep], [end]]
             path += [stretch["positions"][keep], positions[None]]
             share = max(len(captures) / electrons, math.log1p(end) / math.log1p(integration.until))
             context.progress(share, f"{len(captures)} reached")
-            if len(captures) == reached:
-                break
         moments, everywhere = np.concatenate(times), np.concatenate(path)
         energies = 2 * np.array(landscape.value(jnp.asarray(everywhere)))
         if not problem.law.bounded:

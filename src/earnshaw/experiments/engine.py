@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypedDict
 
-from earnshaw.errors import DamageWarning, InputError, is_whole
+from earnshaw.errors import DamageWarning, InputError, checked_workers
 from earnshaw.experiments.cluster import Cluster, check_where, tasks
 from earnshaw.experiments.crew import THREADS, Crew
 from earnshaw.experiments.parts import Part
@@ -112,9 +112,7 @@ def run(
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
         raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
-    if workers is not None and not is_whole(workers, 1):
-        raise InputError(f"{workers!r} workers were asked for; use at least 1")
-    workers = workers or cores()
+    workers = checked_workers(workers) or cores()
     if cluster is not None:
         workers = check_where(cluster) or workers
     if out is None:

@@ -157,9 +157,10 @@ class Growing(Work):
             raise InputError("a source holds NaN or infinite weights; give finite numbers")
         if not (is_whole(self.neurons, 1) and is_whole(self.beam, 1)):
             raise InputError(
-                f"{self.neurons} more neurons and a beam of {self.beam} were asked for; use 1 or more of both"
+                f"{self.neurons!r} more neurons and a beam of {self.beam!r} were asked for; use whole numbers from 1"
             )
-        object.__setattr__(self, "sources", sources)
+        for name, value in (("sources", sources), ("neurons", int(self.neurons)), ("beam", int(self.beam))):
+            object.__setattr__(self, name, value)
 
     @property
     def common(self) -> dict[str, Any]:

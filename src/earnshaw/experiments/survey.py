@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_workers
 from earnshaw.experiments.engine import run
 from earnshaw.experiments.work import Context, Done, Piece, Progress, Work, finished, quiet
 from earnshaw.numerics import TOLERANCES
@@ -227,6 +227,7 @@ def atlas_map(
     wanted = tuple(Place(k, n) for k, n in sorted(set(places)))
     if not 1 <= len(wanted) <= MAX_CELLS:
         raise InputError(f"{len(wanted)} places (k, n) were asked for; give 1 to {MAX_CELLS}")
+    workers = checked_workers(workers)
     with processes(min(workers or cores(), len(wanted)) if cluster is None else 0):
         return _joined(run(Surveying(wanted), out, workers, progress, cluster=cluster).values())
 

@@ -16,7 +16,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from earnshaw.errors import InputError, checked_seed
+from earnshaw.errors import InputError, checked_seed, checked_workers, is_whole
 
 Z_LIMIT = 3.5  # standard deviations that two samples may be apart: of 100 true numbers, one fails in one case of twenty
 NOTICED_POINTS = 25.0  # percentage points: the error of a percentage that a test must notice to be counted
@@ -289,10 +289,15 @@ class Reproduction:
     cluster: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a number of runs that gives no number."""
-        if self.runs is not None and self.runs < 1:
-            raise InputError(f"{self.runs} runs were asked for; use at least 1")
+        """Refuse what no item could use."""
+        if self.runs is not None and not is_whole(self.runs, 1):
+            raise InputError(f"{self.runs!r} runs were asked for; use at least 1")
         checked_seed(self.seed)
+        checked_workers(self.workers)
+        if self.cluster is not None:
+            from earnshaw.experiments.cluster import check_where
+
+            check_where(self.cluster)
 
     def count(self, full: int, quick: int) -> int:
         """Return the number of runs: the one asked for, or this item's own."""

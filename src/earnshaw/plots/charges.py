@@ -68,10 +68,14 @@ def energy_figure(trajectory: Trajectory, path: Path) -> None:
     """Draw the loss over time, with a mark where an electron reaches a proton."""
     with figure(path) as (_, axes):
         later = trajectory.times > 0
-        axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
+        if later.any():
+            axes.set_xscale("log")
+            axes.plot(trajectory.times[later], trajectory.energies[later], color=COLOURS[0])
+        else:  # all began on their protons
+            axes.plot(trajectory.times, trajectory.energies, "o", color=COLOURS[0])
         for capture in trajectory.captures:
             axes.axvline(capture.time, color=PROTON, linewidth=0.8, linestyle="--")
-        axes.set(xscale="log", xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
+        axes.set(xlabel="time", ylabel="loss L", title="The loss; dashed: an electron reaches a proton")
         axes.set_ylim(*_limits(trajectory.energies, trajectory.problem.law.bounded))
         if trajectory.captures and not trajectory.problem.law.bounded:
             axes.set_xlabel("time (after a capture: the energy of the charges that are left)")

@@ -56,7 +56,7 @@ def floor_of(values: np.ndarray) -> float | None:
     Here and below losses that are not finite, of runs that diverged, do not count.
     """
     values = values[np.isfinite(values)]
-    top = float(values.max(initial=0.0))
+    top = float(values.max(initial=-np.inf))
     if not top > 0 or float(values.min()) < -ROUNDING * top:
         return None
     return max(float(values[values > 0].min()), FAINTEST * top)
@@ -67,12 +67,11 @@ def loss_bars(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float | None]
 
     The bars are equally wide, on a logarithmic scale if that is not None. Losses of 0 are a decade below the others.
     """
-    known = values[np.isfinite(values)]
-    top, least, low = float(known.max(initial=0.0)), float(known.min(initial=np.inf)), floor_of(values)
+    known, low = values[np.isfinite(values)], floor_of(values)
+    least, top = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if low is not None:
         low = low if least > 0 else max(low / 10, FAINTEST * top)
         return np.geomspace(0.9 * low, 1.1 * top, BARS), np.clip(values, low, None), low
-    least = min(least, top)
     room = 0.02 * (top - least) or 1e-3
     return np.linspace(least - room, top + room, BARS), values, None
 
@@ -83,7 +82,8 @@ def draw_histogram(axes: Axes, values: np.ndarray, groups: Sequence[Fate]) -> No
     known = np.isfinite(values)
     notes = [f"first bar: up to {low:.0e}"] if low is not None and (values[known] < low).any() else []
     notes += [_unshown(values)] if not known.all() else []
-    axes.text(0.01, 0.98, "\n".join(notes), transform=axes.transAxes, va="top", fontsize=8)
+    if notes:
+        axes.text(0.01, 0.98, "\n".join(notes), transform=axes.transAxes, va="top", fontsize=8)
     if low is not None:
         axes.set_xscale("log")
     for fate in groups:

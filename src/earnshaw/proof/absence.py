@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_workers
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, hexed
 from earnshaw.proof.processes import in_processes
@@ -115,7 +115,7 @@ def absence(
     progress
         Is told the share of the walk that is done.
     """
-    begun = perf_counter()
+    begun, workers = perf_counter(), checked_workers(workers)
     problem = small_problem(k, n, teacher)
     target = problem.teacher.tolist()
     if not 0 < smallest <= 1:

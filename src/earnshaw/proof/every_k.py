@@ -77,6 +77,7 @@ def prove_every_k(family: str, first: int | None = None, *, meta: Mapping[str, s
     first, start = plan.first if first is None else first, plan.start
     if not is_whole(first, least) or first >= start:
         raise InputError(f"the first k is {first}; give an integer from {least} to {start - 1}")
+    first = int(first)
     shape = {"family": family, "first": first, "from": start}
 
     def undecided(reason: str) -> Proof:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, checked_workers
 from earnshaw.problems import ConvNet, Data, Problem, TwoLayer, problem_from_json
 from earnshaw.proof.convexity import prove_convexity
 from earnshaw.proof.convnet import prove_convnet
@@ -78,6 +78,7 @@ def prove_pairs(
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [(problem, _numbers(point)) for problem, point in pairs]
     seconds = sum(_prover(problem, options).seconds(problem, getattr(point, "size", 0)) for problem, point in jobs)
+    workers = workers if callable(workers) else checked_workers(workers, 0)
     if workers is None:
         workers = cores() if seconds > 3 else 1  # starting processes costs about a second
     if not callable(workers) and workers <= 1:

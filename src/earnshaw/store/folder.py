@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -12,7 +13,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from earnshaw.errors import DamageWarning, InputError
-from earnshaw.store.files import digest, read_json, read_sealed, regular, write_json, write_sealed
+from earnshaw.store.files import digest, read_json, read_sealed, regular, write_bytes, write_json, write_sealed
 
 FORMAT = "earnshaw-run-3"
 BEFORE = "earnshaw-run-2"  # its manifest and records have no checksums; its arrays do
@@ -110,31 +111,44 @@ class RunFolder:
         try:
             for leftover in (*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")):  # of a killed process
                 leftover.unlink(missing_ok=True)
-            exists = (self.path / "manifest.json").exists()  # by now: another process may have been here first
-            before = read_manifest(self.path, before=True) if exists else None
+            file = self.path / "manifest.json"
+            self._begun = (
+                file.read_bytes() if file.exists() else None
+            )  # by now: another process may have been here first
+            before = None if self._begun is None else read_manifest(self.path, before=True)
             if before is not None:
                 self._agree(before)
             settings = {**(before["settings"] if before else {}), **self.settings}
             self.upgraded = before is not None and before["format"] == BEFORE
-            self._new = before is None
+            self._held = self._files()
             manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
             if manifest != before:
-                write_json(self.path / "manifest.json", {**manifest, SEAL: digest(manifest)})
+                write_json(file, {**manifest, SEAL: digest(manifest)})
         except BaseException:
             self._lock.release()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Release the lock; a folder that is new, and in which nothing came to be before the work was refused, holds no work."""
-        if self._new and kind is not None and issubclass(kind, InputError) and not any(self._made()):
-            (self.path / "manifest.json").unlink(missing_ok=True)
-        self._lock.release()
+        """Release the lock; where nothing came to be before the work was refused, the folder is what it was."""
+        try:
+            if kind is not None and issubclass(kind, InputError) and self._files() == self._held:
+                self._restore(self.path / "manifest.json")
+        finally:
+            self._lock.release()
 
-    def _made(self) -> Iterator[Path]:
-        """Yield the files that are here beside the manifest and the lock."""
+    def _restore(self, manifest: Path) -> None:
+        """Put the manifest back that was there, or none; on a disk that is full the new one stays."""
+        if self._begun is None:
+            manifest.unlink(missing_ok=True)
+        elif manifest.exists() and manifest.read_bytes() != self._begun:
+            with contextlib.suppress(InputError):
+                write_bytes(manifest, self._begun)
+
+    def _files(self) -> dict[Path, int]:
+        """Return the files that are here beside the manifest and the lock, and when they were written."""
         own = {self.path / "manifest.json", self.path / ".lock"}
-        return (file for file in self.path.rglob("*") if file.is_file() and file not in own)
+        return {file: file.stat().st_mtime_ns for file in self.path.rglob("*") if file.is_file() and file not in own}
 
     def _agree(self, manifest: Mapping[str, Any]) -> None:
         """Take over the plans that the folder has; refuse what does not fit, and say what that is."""
@@ -246,9 +260,11 @@ class RunFolder:
         if not self.proved(name):
             lost = any(self.path.glob(f"certificates/{name}-family*.json"))
             return f"{file} is missing, though there are certificates of {name}; {prove} writes it" if lost else None
-        if self.record(name, "-proofs").get("results") == self._results_seal(name):
+        of = self.record(name, "-proofs").get("results")
+        if of == self._results_seal(name):
             return None
-        return f"{file} is of other runs than {name}.json; {prove} proves these"
+        odd = f"does not say of which runs it is, or is of other runs than {name}.json"
+        return f"{file} {odd}; {prove} proves these"
 
     def _results_seal(self, name: str) -> str | None:
         return self._record_seal(name, "", self.record(name))

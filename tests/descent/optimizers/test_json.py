@@ -163,7 +163,7 @@ def test_a_users_descent_works_without_what_it_does_not_say(tmp_path, monkeypatc
     np.testing.assert_allclose(walked(descent, 1), expected, atol=1e-15)
 
 
-STEADY = '''
+STEADY = """
 from typing import NamedTuple
 import jax, jax.numpy as jnp
 from earnshaw.descent import Evaluations
@@ -185,7 +185,7 @@ class Steady:
         return Evaluations(3 * steps, 0 * steps)
     def to_json(self):
         return {"kind": "steady"}
-'''
+"""
 
 
 def test_a_users_gradient_descent_takes_its_steps_itself_also_where_kernels_of_ours_could(tmp_path, monkeypatch):

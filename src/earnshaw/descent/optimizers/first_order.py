@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from earnshaw.descent.base import Descent, along, dots, follow
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.landscapes.base import Landscape
 
 STAGES = 6  # new gradients in a step of Tsitouras' method
@@ -126,8 +126,10 @@ class PerturbedDescent(Descent):
     def __post_init__(self) -> None:
         """Refuse kicks that cannot be counted, too."""
         super().__post_init__()
-        if self.wait < 1 or self.kicks < 0:
-            raise InputError(f"perturbed descent got wait {self.wait}, kicks {self.kicks}; use at least 1 and 0")
+        if not (is_whole(self.wait, 1) and is_whole(self.kicks)):
+            raise InputError(
+                f"perturbed descent got wait {self.wait!r}, kicks {self.kicks!r}; use whole numbers from 1 and 0"
+            )
 
     def init(self, landscape: Landscape, points: jax.Array, scale: jax.Array, keys: jax.Array) -> PerturbedState:
         """Return the state of lanes at these points."""
@@ -202,8 +204,8 @@ class StochasticDescent(Descent):
     def __post_init__(self) -> None:
         """Refuse a part of a sample, too."""
         super().__post_init__()
-        if not isinstance(self.samples, int) or self.samples < 1:
-            raise InputError(f"stochastic descent got {self.samples} samples a step; it needs a whole number from 1")
+        if not is_whole(self.samples, 1):
+            raise InputError(f"stochastic descent got {self.samples!r} samples a step; it needs a whole number from 1")
 
     def init(self, landscape: Any, points: jax.Array, scale: jax.Array, keys: jax.Array) -> StochasticState:
         """Return the state of lanes at these points; a step function, whose samples have no slope, is refused."""

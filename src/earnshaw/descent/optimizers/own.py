@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from earnshaw.descent.base import Descent, Evaluations, along, follow
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, is_whole
 from earnshaw.landscapes.base import Landscape
 from earnshaw.problems.loading import contained, guarded, said
 
@@ -147,8 +147,8 @@ def own_descent(name: str, found: Any, loaded: bool = False) -> Descent:
             f"the optimiser {name!r} is {found!r:.60}, which cannot be hashed; make it a frozen dataclass or a NamedTuple"
         ) from None
     if all(callable(getattr(found, method, None)) for method in ("init", "advance", "evaluations", "to_json")):
-        every = getattr(found, "check_every", None)
-        if not isinstance(every, int) or every < 1:
+        every: Any = getattr(found, "check_every", None)
+        if not is_whole(every, 1):
             raise InputError(
                 f"the optimiser {name!r} has check_every {every!r}; give the number of steps between two looks"
             )

@@ -80,7 +80,7 @@ def parse(data: bytes, limit: float) -> Document:
     if type(family) is not str or family not in FAMILIES:
         raise Rejected(f"problem.family must be one of {', '.join(FAMILIES)}")
     kind = FAMILIES[family]
-    first = integer(problem["first"], "problem.first", kind.least, MAX_K)
+    first = integer(problem["first"], "problem.first", kind.least, MAX_K - 1)
     tail = exact_keys(raw["tail"], ("from", "order", "tube", "ends"), "tail")
     start = integer(tail["from"], "tail.from", first + 1, MAX_K)
     order = integer(tail["order"], "tail.order", 8, MAX_ORDER)
