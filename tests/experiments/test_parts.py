@@ -1,19 +1,25 @@
 """Parts of the work, each in a folder of its own, and what joins them."""
 
+from contextlib import nullcontext
+
 import pytest
 from squares import COMPUTED, TROUBLE, Squares, interrupt, pieces_computed, results, squares  # noqa: F401
 
-from earnshaw.errors import AccuracyWarning, InputError
-from earnshaw.experiments import Interrupted, merge, run
+from earnshaw.errors import AccuracyWarning, DamageWarning, InputError
+from earnshaw.experiments import Interrupted, merge, repair, run, verify
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.work import Piece
-from earnshaw.store import read_json, write_json
+from earnshaw.store import read_json, read_manifest, write_json
 
 
 def in_parts(path, count, work=None):
     for index in range(1, count + 1):
         run(work or Squares((1, 2, 3)), path / f"part{index}", 1, part=f"{index}/{count}")
     return [path / f"part{index}" for index in range(1, count + 1)]
+
+
+def files(path):
+    return {file: file.read_bytes() for file in path.rglob("*") if file.is_file() and file.name != "record.json"}
 
 
 @pytest.mark.parametrize("count", [1, 2, 4, 30])
@@ -99,6 +105,43 @@ def test_a_damaged_piece_or_result_is_not_merged(tmp_path):
         assert not (tmp_path / "merged").exists()
         file.write_bytes(content)
     merge(folders, tmp_path / "merged")
+
+
+def test_a_part_knows_what_it_lacks_and_is_repaired_alone(tmp_path):
+    folders = in_parts(tmp_path, 4)
+    assert [verify(folder) for folder in folders] == [[]] * 4
+    assert [read_manifest(folder)["part"] for folder in folders] == ["1/4", "2/4", "3/4", "4/4"]
+    before = files(folders[1])
+    first = folders[1] / "pieces" / "s1-00000008.npz"
+    for damage, told in (
+        (first.unlink, nullcontext()),
+        (lambda: first.write_bytes(b"x"), pytest.warns(DamageWarning)),
+    ):
+        damage()
+        COMPUTED.clear()
+        found = verify(folders[1])
+        assert f"{folders[1]} is not finished (1 of the pieces of part 2/4 are missing)" in found[-1]
+        with told:
+            assert repair(folders[1]) == []
+        assert len(pieces_computed()) == 1, "that piece, and none of another part"
+        assert files(folders[1]) == before
+    TROUBLE["s3", 8] = interrupt
+    with pytest.raises(Interrupted):
+        run(Squares((1, 2, 3)), tmp_path / "stopped", 1, part="4/4")
+    TROUBLE.clear()
+    assert len(verify(tmp_path / "stopped")) == 1
+    run(Squares((1, 2, 3)), tmp_path / "stopped", 1)
+    assert "part" not in read_manifest(tmp_path / "stopped"), "all of it was asked for"
+    assert verify(tmp_path / "stopped") == []
+
+
+def test_merging_again_changes_nothing(tmp_path):
+    folders, place = in_parts(tmp_path, 3), tmp_path / "merged"
+    merge(folders, place)
+    before = files(place)
+    merge(folders, place)
+    assert files(place) == before
+    assert not any((place / "pieces").iterdir())
 
 
 def test_parts_of_other_versions_are_named(tmp_path):

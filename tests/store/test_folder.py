@@ -221,6 +221,14 @@ def test_a_new_folder_in_which_the_work_was_refused_holds_no_work(tmp_path):
     assert read_manifest(tmp_path / "run")["common"] == COMMON
 
 
+def test_a_last_piece_that_was_short_is_none_of_more_runs_and_nothing_is_wrong_with_it(tmp_path):
+    with folder(tmp_path) as run:
+        run.put("a", 0, 3, ARRAYS)
+        assert run.get("a", 0, 6) is None  # a warning is an error
+        with pytest.raises(InputError, match="ends at run 3, not 6"):
+            run.read("a", 0, 6)
+
+
 def test_an_extension_that_was_refused_changes_nothing(tmp_path):
     """Fewer runs than it would have had may be asked for next, and nothing is unfinished."""
     with folder(tmp_path) as run:

@@ -104,12 +104,13 @@ def list_runs(
                 note(f"{error}")
         about = _about(run)
         if as_json:
-            line = {"folder": str(folder), "kind": kind, "settings": len(names), "finished": done}
+            line = {"folder": str(folder), "kind": kind, "part": run.part, "settings": len(names), "finished": done}
             json_line(line | {"runs": runs[-1] if runs else None, "seed": seed} | about)
         seeded = "-" if seed is None else str(seed)
         what = (", ".join(about["networks"]) or "-", ", ".join(about["optimizers"]) or "-")
         proved = "-" if about["proved"] is None else str(about["proved"])
         shown = "arena" if kind == "sweep" and (folder / ARENA).exists() else kind
+        shown += f", part {run.part}" if run.part else ""
         rows.append(
             map(Text, (str(folder), shown, *what, _span(names), _span(runs), seeded, f"{done}/{len(names)}", proved))
         )
@@ -186,11 +187,13 @@ def show_run(
     from earnshaw.experiments.work import unfinished
     from earnshaw.store import read_manifest
 
-    records, missing = finished_records(folder), unfinished(folder)
-    if not records:
+    records, missing, part = finished_records(folder), unfinished(folder), read_manifest(folder).get("part")
+    if missing and part is not None:
+        note(f"{folder} is part {part}: of its settings {len(records)} are whole here; earnshaw runs merge joins the parts")
+    elif not records:
         note(f"{folder} has no finished setting yet; run the same command again to go on")
     elif missing:
-        note(f"{folder} is not finished ({', '.join(missing)} is missing); run the same command again to go on")
+        note(f"{folder} is not finished ({', '.join(missing)} missing); run the same command again to go on")
     if as_json:
         for record in records.values():
             json_line({key: value for key, value in record.items() if key != "files"})
@@ -307,12 +310,16 @@ def compare_runs(
 @app.command("verify", cls=Command, epilog="earnshaw runs verify runs/mine\nearnshaw runs verify runs/* --json")
 def verify_runs(
     folders: Annotated[list[Path], argument("DIR", "Run folders.")],
+    functions: Annotated[bool, option(FUNCTIONS_HELP, "--functions")] = False,
     as_json: Annotated[bool, option("One JSON object per folder, and nothing else.", "--json")] = False,
 ) -> None:
-    """Say which files of run folders are damaged, of other work, or missing; exit code 1 if any is."""
+    """Say which files of run folders are damaged, of other work, or missing; exit code 1 if any is.
+
+    In the folder of a part (--part i/N), which files of that part.
+    """
     from earnshaw.experiments import verify
 
-    found = {folder: verify(folder) for folder in folders}
+    found = {folder: verify(folder, functions) for folder in folders}
     for folder, faults in found.items():
         if as_json:
             json_line({"folder": str(folder), "faults": faults})
@@ -326,12 +333,13 @@ def verify_runs(
 def repair_run(
     folder: Annotated[Path, argument("DIR", "A run folder.")],
     workers: Annotated[int | None, option("Worker threads (default: one a core).")] = None,
+    functions: Annotated[bool, option(FUNCTIONS_HELP, "--functions")] = False,
 ) -> None:
     """Compute anew what runs verify finds wrong with a run folder, and just that; what it still finds is exit code 1."""
     from earnshaw.experiments import repair
 
     with progress_bar("repair", folder) as progress:
-        left = repair(folder, workers, progress)
+        left = repair(folder, workers, progress, functions)
     if left:
         fail("\n".join(left))
     say(f"{folder}: everything is there and as it was written")

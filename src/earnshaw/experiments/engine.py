@@ -120,7 +120,11 @@ def run(
             return _Run(work, None, workers, listener, None, cluster, time_limit, cancelled, ended).run()
     if not mixed and (Path(out) / "manifest.json").exists():
         work.resumable(read_manifest(Path(out), before=True)["settings"])
-    with RunFolder(Path(out), work.kind, work.common, work.parts) as folder, asked(progress, work.kind) as listener:
+    mine = None if chosen is None else str(chosen)
+    with (
+        RunFolder(Path(out), work.kind, work.common, work.parts, mine) as folder,
+        asked(progress, work.kind) as listener,
+    ):
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = work.resumed(folder.common, folder.settings, mixed)
         return _Run(work, folder, workers, listener, chosen, cluster, time_limit, cancelled, ended).run()
@@ -359,6 +363,7 @@ class _Run:
             if due and count == self.runs[name]:
                 self.results[name] = Finished(before, {})
                 put_beside(self.folder, self.work, kept)
+                self.folder.drop_pieces(name)  # a process that was killed, or a merge, may have left some
                 return
             self.shorter[name] = count, tuple(parts)
             self.stored |= {piece: None for piece in pieces if piece.high <= count}

@@ -150,7 +150,7 @@ class Sweep(Shown):
         """Return the sweep itself; where settings are not finished raise :class:`InputError`, which names them."""
         if missing := unfinished(self.folder):
             names = ", ".join(missing)
-            raise InputError(f"{self.folder} is not finished ({names} is missing); run the same sweep again to go on")
+            raise InputError(f"{self.folder} is not finished ({names} missing); run the same sweep again to go on")
         return self
 
     def table(self) -> dict[str, list[Any]]:

@@ -62,7 +62,12 @@ def _is_manifest(manifest: Mapping[str, Any]) -> bool:
         and isinstance(settings, dict)
         and all(isinstance(part, dict) and {"identity", "plan"} <= set(part) for part in settings.values())
         and all(type(part.get("runs")) is int for part in settings.values())
+        and isinstance(manifest.get("part", ""), str)
     )
+
+
+class OtherEnd(InputError):
+    """A piece has fewer or more lanes than are asked for, and nothing is wrong with it."""
 
 
 class RunFolder:
@@ -71,13 +76,19 @@ class RunFolder:
     ``manifest.json`` holds the ``kind`` of work, what all its settings have in ``common`` and, by name, its
     ``settings``: for each its ``identity`` (what determines its results), how many ``runs``, and the ``plan`` (how it is
     cut into pieces). Opening an existing folder adds settings, or runs to a setting, and keeps the plans that are there;
-    anything else that differs raises :class:`InputError`, which names it, and touches nothing.
+    anything else that differs raises :class:`InputError`, which names it, and touches nothing. Where pieces of one ``part``
+    alone were asked for, such as 2/8, the manifest says so, until others are.
     """
 
     def __init__(
-        self, path: Path, kind: str, common: Mapping[str, Any], settings: Mapping[str, Mapping[str, Any]]
+        self,
+        path: Path,
+        kind: str,
+        common: Mapping[str, Any],
+        settings: Mapping[str, Mapping[str, Any]],
+        part: str | None = None,
     ) -> None:
-        self.path = Path(path)
+        self.path, self.part = Path(path), part
         self.upgraded = False  # whether it was of the version before, whose records have no checksums
         self.kind, self.common = kind, dict(common)
         self.settings: dict[str, dict[str, Any]] = {name: dict(setting) for name, setting in settings.items()}
@@ -90,7 +101,7 @@ class RunFolder:
     @classmethod
     def of(cls, path: Path, manifest: Mapping[str, Any]) -> Self:
         """Return the folder of a manifest."""
-        return cls(path, manifest["kind"], manifest["common"], manifest["settings"])
+        return cls(path, manifest["kind"], manifest["common"], manifest["settings"], manifest.get("part"))
 
     def __enter__(self) -> RunFolder:
         """Create or extend the folder, and lock it."""
@@ -122,6 +133,8 @@ class RunFolder:
             self.upgraded = before is not None and before["format"] == BEFORE
             self._held = self._files()
             manifest = {"format": FORMAT, "kind": self.kind, "common": self.common, "settings": settings}
+            if self.part is not None and (before is None or before.get("part") == self.part):
+                manifest["part"] = self.part
             if manifest != before:
                 write_json(file, {**manifest, SEAL: digest(manifest)})
         except BaseException:
@@ -176,12 +189,17 @@ class RunFolder:
         write_sealed(self._place(name, low, part), arrays, self._header(name, low, high, part))
 
     def read(self, name: str, low: int, high: int, part: str = "piece") -> Arrays:
-        """Return what :meth:`put` stored; what is missing, damaged, or of other work or lanes raises :class:`InputError`."""
+        """Return what :meth:`put` stored; what is missing, damaged, or of other work or lanes raises :class:`InputError`.
+
+        A piece that ends elsewhere, as the last one did when there were fewer runs, raises :class:`OtherEnd`.
+        """
         place = self._place(name, low, part)
         try:
             arrays, header = read_sealed(place)
         except InputError as error:
             raise InputError(f"{str(error).removesuffix(': remove it')}; {REMEDY}") from None
+        if part == "piece" and header == self._header(name, low, header.get("high"), part) and header["high"] != high:
+            raise OtherEnd(f"{place} ends at run {header['high']}, not {high}; {REMEDY}")
         if header != self._header(name, low, high, part):
             raise InputError(f"{place} belongs to another computation, or to other runs of this one; {REMEDY}")
         return arrays
@@ -220,6 +238,8 @@ class RunFolder:
             return None
         try:
             return read()
+        except OtherEnd:
+            return None
         except InputError:
             what = "damaged, or of another computation or other runs; it is not used," if place.exists() else "missing"
             warnings.warn(DamageWarning(f"{place} is {what} and computed anew"), stacklevel=3)
@@ -311,7 +331,7 @@ class RunFolder:
     def _record_seal(self, name: str, part: str, record: Mapping[str, Any]) -> str | None:
         return _digest([self.seal(name), part, record])
 
-    def _header(self, name: str, low: int, high: int, part: str) -> dict[str, Any]:
+    def _header(self, name: str, low: int, high: Any, part: str) -> dict[str, Any]:
         return {"work": self.seal(name), "setting": name, "part": part, "low": low, "high": high}
 
     def _place(self, name: str, low: int, part: str) -> Path:
