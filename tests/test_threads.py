@@ -1,4 +1,5 @@
 import os
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack
@@ -62,6 +63,29 @@ def test_the_cores_are_those_that_this_process_may_use():
         assert cores() == 1
     finally:
         os.sched_setaffinity(0, allowed)
+
+
+ASKED = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals cannot be kept out here")
+def test_processes_that_begin_inside_never_hear_ctrl_c_and_others_do():
+    """Also the first one that multiprocessing begins."""
+
+    def hears():
+        return subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True).stdout
+
+    with threads.deaf_children():
+        assert hears() == "True\n"
+    assert hears() == "False\n"
+    code = (
+        "import multiprocessing, signal\n"
+        "from earnshaw.threads import deaf_children\n"
+        "if __name__ == '__main__':\n"
+        "    with deaf_children(), multiprocessing.get_context('spawn').Pool(1) as pool:\n"
+        "        print(signal.SIGINT in pool.apply(signal.pthread_sigmask, (signal.SIG_BLOCK, [])))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "True\n"
 
 
 def test_what_several_threads_want_lasts_until_the_last_one_leaves():

@@ -1,13 +1,18 @@
-"""Threads: one for BLAS, so that results do not depend on the number of cores, turns of ours, and how many cores there are."""
+"""Threads: one for BLAS, so that results do not depend on the number of cores, turns of ours, and how many cores there are.
+
+And processes, which a terminal's Ctrl-C is not for.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
+from multiprocessing import resource_tracker
 from typing import Any
 
 BRING = (
@@ -63,6 +68,23 @@ def _short_turns(undo: Undo) -> None:
 one_blas_thread = _Shared(_one_thread)
 #: Let threads take turns more often: one that only asks XLA for the next number must not wait 5 ms for Python each time.
 brisk = _Shared(_short_turns)
+
+
+@contextmanager
+def deaf_children() -> Iterator[None]:
+    """Let processes that begin inside, in this thread or in threads that do, never hear Ctrl-C: who began them tells them what to do.
+
+    A terminal sends it to all processes of a command, to those too that are just beginning. Not on Windows.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # else the first process that multiprocessing begins would have it begun, and all signals let in
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def cores() -> int:

@@ -5,6 +5,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,12 +17,13 @@ import pytest
 
 from earnshaw.errors import InputError
 from earnshaw.experiments import Plan, atlas_map, build_atlas, prove_sweep, prove_targets, run, run_plan, targets
-from earnshaw.experiments.cluster import Cluster, _ready, check_where, tasks, versions
+from earnshaw.experiments.cluster import Cluster, Job, _ready, check_where, tasks, versions
 from earnshaw.papers.spurious import EXAMPLES
 from earnshaw.problems import TwoLayer
 
 psutil = pytest.importorskip("psutil")
 distributed = pytest.importorskip("distributed")
+dumps = pytest.importorskip("distributed.protocol.pickle").dumps
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
 
@@ -112,16 +114,45 @@ def test_mistakes_with_clusters(tmp_path, monkeypatch):
         lambda where: atlas_map([(7, 7)], tmp_path / "run", cluster=where),
         lambda where: prove_targets([], cluster=where),
     )
-    for where, ask in itertools.product(("local", "local:0", "host:8786", "4"), asked):
-        with pytest.raises(InputError, match=f"the cluster is '{where}'; use local:4 for four processes here, or"):
+    for where, ask in itertools.product(("local", "local:0", "local:1001", "host:8786", "4", 4), asked):
+        with pytest.raises(InputError, match=f"the cluster is {where!r}; use local:4 for four processes here .*, or"):
             ask(where)
     assert not (tmp_path / "run").exists()
-    monkeypatch.setattr("earnshaw.experiments.cluster.PATIENCE", 0.3)
-    with pytest.raises(InputError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1 within"):
-        Cluster("tcp://127.0.0.1:1")
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"the cluster local:2 needs distributed.*\n.*earnshaw\[cluster\]"):
         Cluster("local:2")
+
+
+def test_addresses_at_which_no_scheduler_answers(monkeypatch):
+    monkeypatch.setattr("earnshaw.experiments.cluster.PATIENCE", 0.5)
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        for where, why in (
+            ("tcp://127.0.0.1:1", "Timed out"),
+            ("tcp://127.0.0.1", "missing port"),
+            (f"tcp://127.0.0.1:{mute.getsockname()[1]}", "what is there says nothing that Dask understands"),
+            ("tls://127.0.0.1:1", r"Dask has no certificates for tls://, see docs/cluster\.md"),
+        ):
+            with pytest.raises(InputError, match=rf"no Dask scheduler answers at {where} \({why}"):
+                Cluster(where)
+
+
+def test_a_worker_can_read_a_task_without_this_library_and_then_says_what_it_lacks():
+    """What is sent is a function that is taken as it stands, and bytes."""
+    sent = []
+    there = object.__new__(Cluster)
+    there._executor = SimpleNamespace(submit=lambda function, content, **key: sent.append((function, content)))  # type: ignore[assignment]
+    there.submit(Job(max, (1, 2), versions()))
+    code = (
+        "import sys, pickle; sys.modules['earnshaw'] = None\n"
+        "function, content = pickle.load(sys.stdin.buffer)\n"
+        "assert type(content) is bytes\n"
+        "try: function(content)\n"
+        "except ModuleNotFoundError as error: print(error)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], input=dumps(sent[0]), capture_output=True, check=True)
+    assert b"earnshaw" in ran.stdout
 
 
 class Here(Executor):

@@ -11,8 +11,8 @@ from squares import COMPUTED, TROUBLE, Squares, interrupt, pieces_computed, resu
 
 from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments import Interrupted, Plan, run
-from earnshaw.experiments.engine import in_turn
 from earnshaw.experiments.times import covered
+from earnshaw.experiments.turns import in_turn
 from earnshaw.experiments.work import Piece, load
 from earnshaw.problems import TwoLayer
 from earnshaw.store import read_json, read_manifest

@@ -27,7 +27,7 @@ from earnshaw.experiments import (
     sweep,
     work_of,
 )
-from earnshaw.experiments.engine import in_turn
+from earnshaw.experiments.turns import in_turn
 from earnshaw.landscapes import landscape
 from earnshaw.problems import TwoLayer, problem_from_json, standard_teacher
 from earnshaw.store import read_json, read_npz

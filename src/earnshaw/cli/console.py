@@ -141,10 +141,12 @@ def resumable(folder: Path) -> Iterator[None]:
     try:
         yield
     except (Interrupted, KeyboardInterrupt) as error:
-        note(f"{cause()}; what is finished is in {folder}: run the same command again to go on")
+        kept = f"; what is finished is in {folder}: run the same command again to go on"
+        note(cause() + (kept if folder.exists() else " before anything was finished"))
         standing = getattr(error, "standing", None)
         if standing is not None:
-            note(f"so far: {standing}\nto go on: {command_line()}")
+            note(f"so far: {standing}")
+            note(f"to go on: {command_line()}")
         raise typer.Exit(exit_code()) from None
 
 

@@ -189,7 +189,9 @@ def show_run(
 
     records, missing, part = finished_records(folder), unfinished(folder), read_manifest(folder).get("part")
     if missing and part is not None:
-        note(f"{folder} is part {part}: of its settings {len(records)} are whole here; earnshaw runs merge joins the parts")
+        note(
+            f"{folder} is part {part}: of its settings {len(records)} are whole here; earnshaw runs merge joins the parts"
+        )
     elif not records:
         note(f"{folder} has no finished setting yet; run the same command again to go on")
     elif missing:

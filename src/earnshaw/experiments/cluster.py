@@ -6,14 +6,15 @@ once or, because a worker died, again, the result is the same.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import logging
+import pickle
 import re
-import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, Executor, Future
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -25,11 +26,15 @@ from earnshaw.experiments.sending import Sent, sent
 from earnshaw.experiments.work import Context, Piece, Timed, Work
 from earnshaw.proof.processes import Elsewhere
 from earnshaw.store import digest
-from earnshaw.threads import one_blas_thread
+from earnshaw.threads import deaf_children, one_blas_thread
 
 PATIENCE = 10.0  # seconds until an address that does not answer is given up
 DEPEND = ("jax", "jaxlib", "numpy", "scipy")  # what bits depend on, beside our own code
-FORMS = "use local:4 for four processes here, or the address of a Dask scheduler such as tcp://host:8786"
+MOST = 1000  # processes on this machine
+FORMS = (
+    f"use local:4 for four processes here ({MOST} at most), or the address of a Dask scheduler such as tcp://host:8786"
+)
+LOUD, SILENT = ("distributed", "tornado", "asyncio"), logging.CRITICAL + 1
 Result = TypeVar("Result")
 Count = TypeVar("Count", int, int | Elsewhere | None)
 
@@ -106,41 +111,56 @@ class Cluster(Executor):
     """Workers somewhere: ``local:N`` starts N processes here, an address leads to a Dask scheduler that has or will have some."""
 
     def __init__(self, where: str) -> None:
-        self.where = where
-        count = check_where(where)
-        dask = need("distributed", extra="cluster", purpose=f"the cluster {where}")
+        self.where, count = where, check_where(where)
+        self._dask = need("distributed", extra="cluster", purpose=f"the cluster {where}")
         self._local: Any = None
+        self._hushed = _hush()
         try:
-            with warnings.catch_warnings():
+            # Apart: what is half begun cannot be ended, so that after Ctrl-C this waits; and in a notebook this thread has a loop.
+            with deaf_children(), warnings.catch_warnings(), ThreadPoolExecutor(1) as apart:
                 warnings.simplefilter("ignore")  # versions are compared in every task
-                if count:
-                    self._local = dask.LocalCluster(
-                        n_workers=count,
-                        threads_per_worker=1,
-                        host="127.0.0.1",
-                        dashboard_address=None,
-                        memory_limit=0,
-                        silence_logs=logging.ERROR,
-                        preload=__name__,
-                    )
-                self.client = dask.Client(self._local or where, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError, RuntimeError) as error:
+                apart.submit(self._begin, count).result()
+        except BaseException as error:
             self._close()
-            if count:
-                why = "is this a script without a main guard (if __name__ == '__main__')?"
-                raise InputError(f"{count} worker processes could not be started ({error}); {why}") from None
-            raise InputError(f"no Dask scheduler answers at {where} within {PATIENCE:.0f} s; {FORMS}") from None
+            if not isinstance(error, OSError | ValueError | RuntimeError):
+                raise
+            why = "is this a script without a main guard (if __name__ == '__main__')?"
+            failed = f"{count} worker processes could not be started ({error}); {why}"
+            raise InputError(failed if count else f"no Dask scheduler answers at {where} ({error}); {FORMS}") from None
         self._executor = self.client.get_executor()
+
+    def _begin(self, count: int) -> None:
+        """Begin so many workers here, or look whether a scheduler answers, and reach it."""
+        if count:
+            self._local = self._dask.LocalCluster(
+                n_workers=count,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                memory_limit=0,
+                silence_logs=SILENT,
+                preload=__name__,
+            )
+        else:
+            asyncio.run(_scheduler_at(self.where))
+        self.client = self._dask.Client(self._local or self.where, timeout=PATIENCE, set_as_default=False)
 
     @property
     def workers(self) -> int:
-        """How many workers there are now."""
-        return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        """How many workers there are now; none where a scheduler is gone."""
+        try:
+            return len(self.client.scheduler_info(n_workers=-1)["workers"])
+        except (OSError, ValueError, TypeError):
+            return 0
 
     def submit(self, fn: Callable[[], Any], /, *_: Any, **__: Any) -> Future[Any]:
-        """Hand a task over; one that has a key is computed once, whoever asks for it."""
+        """Hand a task over; one that has a key is computed once, whoever asks for it.
+
+        It goes as bytes, which nobody reads on the way, and with a function that is sent itself: a worker that cannot load this
+        library says so, where one that could not even read the task would end.
+        """
         key = {"key": fn.key} if isinstance(fn, Task) else {"pure": False}
-        return self._executor.submit(fn, **key)
+        return self._executor.submit(lambda content: pickle.loads(content)(), pickle.dumps(fn), **key)
 
     def map_in_order(self, function: Callable[..., Result], jobs: Sequence[tuple[Any, ...]]) -> Iterator[Result]:
         """Yield ``function(*job)`` for each job, in order."""
@@ -159,6 +179,8 @@ class Cluster(Executor):
             if one is not None:
                 with contextlib.suppress(Exception):
                     one.close(timeout=PATIENCE)
+        for logger, level in self._hushed.items():
+            logger.setLevel(level)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         """Let go of the workers, and say in a sentence what became of them."""
@@ -173,23 +195,53 @@ class Cluster(Executor):
             ) from None
         if isinstance(error, CommClosedError | CancelledError | TimeoutError):
             raise InputError(
-                f"the Dask scheduler at {self.where} is gone ({type(error).__name__}); run the same command again to go on"
+                f"the Dask scheduler at {self.where} is gone; run the same command again to go on"
             ) from None
-        if isinstance(error, ModuleNotFoundError | RuntimeError) and "deserializ" in str(error).lower():
-            raise InputError(f"the workers at {self.where} cannot load earnshaw; install it there") from None
+        if isinstance(error, ModuleNotFoundError):
+            raise InputError(f"the workers at {self.where} cannot load earnshaw ({error}); install it there") from None
+
+
+def _hush() -> dict[logging.Logger, int]:
+    """Let Dask tell nothing of its own, such as tracebacks of what is stopped: we say what became of it. Return the levels before."""
+    names = {*LOUD, *(name for name in logging.root.manager.loggerDict if name.partition(".")[0] in LOUD)}
+    before = {logger: logger.level for logger in map(logging.getLogger, names)}
+    for logger in before:
+        logger.setLevel(SILENT)
+    return before
 
 
 def dask_setup(_: Any) -> None:
-    """Prepare a process that was started here: Ctrl-C, which a terminal sends to all, is for the one that started it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Prepare a process that was started here: what becomes of it is for the one that started it to say."""
+    _hush()
+
+
+async def _scheduler_at(where: str) -> None:
+    """Raise :class:`OSError` or :class:`ValueError`, in words, if no Dask scheduler answers there; Dask may wait for ever."""
+    from distributed.core import rpc
+    from distributed.security import Security
+
+    async def identity() -> Any:
+        async with rpc(where, timeout=PATIENCE, connection_args=Security().get_connection_args("client")) as there:
+            return await there.identity()
+
+    try:
+        kind = (await asyncio.wait_for(identity(), PATIENCE))["type"]
+    except TimeoutError:
+        raise OSError(f"what is there says nothing that Dask understands within {PATIENCE:.0f} s") from None
+    except TypeError as error:
+        if "TLS" not in str(error):
+            raise
+        raise OSError("Dask has no certificates for tls://, see docs/cluster.md") from None
+    if kind != "Scheduler":
+        raise OSError(f"that is the address of a {kind.lower()}")
 
 
 def check_where(where: str) -> int:
     """Return how many local processes are asked for, 0 for an address; what is neither raises :class:`InputError`."""
-    match = re.fullmatch(r"local:(\d{1,4})", where)
-    if match is not None and int(match[1]) >= 1:
+    match = re.fullmatch(r"local:(\d+)", where) if isinstance(where, str) else None
+    if match is not None and 1 <= int(match[1]) <= MOST:
         return int(match[1])
-    if match is not None or not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+", where):
+    if match is not None or not re.fullmatch(r"(tcp|tls|ucx|ws|wss)://\S+", str(where)):
         raise InputError(f"the cluster is {where!r}; {FORMS}")
     return 0
 

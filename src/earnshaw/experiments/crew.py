@@ -13,7 +13,6 @@ import logging
 import math
 import os
 import pickle
-import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +26,7 @@ import numpy as np
 
 from earnshaw.errors import InputError
 from earnshaw.experiments.work import Context, unheard
-from earnshaw.threads import brisk, one_blas_thread
+from earnshaw.threads import brisk, deaf_children, one_blas_thread
 
 LOG = logging.getLogger("earnshaw")
 THREADS = 6  # of a process: each needs Python for a seventh of its time, so that these seldom wait
@@ -196,9 +195,10 @@ class _Member:
         words = [sys.executable, "-c", BEGIN.format(path=sys.path, threads=threads)]
         own = {"JAX_PLATFORMS": "cpu", "OPENBLAS_NUM_THREADS": "1"}
         try:
-            self.process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **own}
-            )
+            with deaf_children():
+                self.process = subprocess.Popen(
+                    words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **own}
+                )
         except OSError as error:
             raise InputError(f"a worker process could not be started ({error.strerror}); give fewer workers") from None
         self._reader = threading.Thread(target=self._read, args=(crew,), name="earnshaw-crew", daemon=True)
@@ -280,8 +280,6 @@ class _Told:
 
 def serve(threads: int) -> None:
     """Make the calls that come in, and end when nothing more can come: the life of a process."""
-    with contextlib.suppress(ValueError):
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C, which a terminal sends to all, is for who began this
     calls, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what somebody prints is no answer

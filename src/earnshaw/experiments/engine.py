@@ -5,7 +5,6 @@ How long it took, and on what, is kept apart from the results, which depend on n
 
 from __future__ import annotations
 
-import itertools
 import logging
 import math
 import threading
@@ -30,6 +29,7 @@ from earnshaw.experiments.progress import asked
 from earnshaw.experiments.sending import Sent, sent
 from earnshaw.experiments.stopping import heard, limited
 from earnshaw.experiments.times import Times
+from earnshaw.experiments.turns import in_turn
 from earnshaw.experiments.work import (
     RECORD,
     Context,
@@ -215,12 +215,16 @@ class _Run:
 
     def _executor(self) -> Executor:
         """Return who computes pieces: threads or processes here, or workers elsewhere."""
-        if self.cluster is None:
-            return self.crew or ThreadPoolExecutor(self.workers)
-        there = Cluster(self.cluster)
-        if not there.workers:
-            self.progress(1 - self.left / self.total, "waiting for workers")
-        return there
+        return Cluster(self.cluster) if self.cluster is not None else self.crew or ThreadPoolExecutor(self.workers)
+
+    def _look_for_workers(self, executor: Any, waited: bool) -> bool:
+        """Say so where a cluster has nobody who computes; return whether it has not."""
+        if self.cluster is None or executor.workers:
+            return False
+        self._report("waiting for workers")
+        if not waited:
+            LOG.info(f"waiting for workers at {self.cluster}")
+        return True
 
     def _submit(self, executor: Executor, beginners: Executor, pieces: Sequence[Piece]) -> dict[Future[Timed], Piece]:
         """Hand out the pieces: as tasks that can be sent, or as calls here, which the device may have begun in groups."""
@@ -273,8 +277,10 @@ class _Run:
                 done = SimpleQueue[Future[Any]]()
                 for future in going:
                     future.add_done_callback(done.put)
+                waited = self._look_for_workers(executor, False)
                 while going:
                     ready = _drained(done, LOOK)
+                    waited = not ready and self._look_for_workers(executor, waited)
                     for future in sorted(ready, key=lambda future: future.exception() is not None):  # keep what is done
                         what = going.pop(future)
                         if isinstance(what, str):
@@ -483,19 +489,3 @@ def _drained(queue: SimpleQueue[Future[Any]], seconds: float) -> list[Future[Any
         while True:
             found.append(queue.get_nowait())
     return found
-
-
-def in_turn(missing: Mapping[str, list[Piece]], workers: int, few: bool = False) -> list[Piece]:
-    """Return all pieces, those of settings far apart in turn: so workers compile programs, not wait for each other's.
-
-    The settings of the heaviest pieces begin, so that the last piece to end is not one of theirs. Where programs are ``few``, that
-    is so for one piece of each worker, and after those the heaviest come first.
-    """
-    some = [pieces for pieces in missing.values() if pieces]
-    settings = sorted(some, key=lambda pieces: -pieces[0].weight)
-    stride = -(-len(settings) // workers)
-    if few:
-        first = [pieces[0] for pieces in settings[:: max(1, stride)]]
-        return first + [piece for pieces in settings for piece in pieces if piece not in first]
-    rows = [row for first in range(stride) for row in itertools.zip_longest(*settings[first::stride])]
-    return [piece for row in rows for piece in row if piece is not None]

@@ -15,7 +15,17 @@ from earnshaw.experiments.engine import run
 from earnshaw.experiments.parts import Part
 from earnshaw.experiments.proving import prove_sweep
 from earnshaw.experiments.sweep import load_sweep
-from earnshaw.experiments.work import KINDS, RECORD, Piece, Progress, drop_damaged_how, quiet, read_how, rebuild, work_of
+from earnshaw.experiments.work import (
+    KINDS,
+    RECORD,
+    Piece,
+    Progress,
+    drop_damaged_how,
+    quiet,
+    read_how,
+    rebuild,
+    work_of,
+)
 from earnshaw.store import RunFolder, read_manifest, read_npz, regular, sealed_certificates, write_bytes
 from earnshaw.store.files import checksum
 from earnshaw.store.folder import BEFORE

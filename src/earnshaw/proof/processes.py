@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -17,6 +16,7 @@ from typing import Any, Generic, Self, TypeVar
 from threadpoolctl import threadpool_limits
 
 from earnshaw.errors import InputError
+from earnshaw.threads import deaf_children
 
 Result = TypeVar("Result")
 Elsewhere = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], Iterator[Any]]  # as in_processes, without workers
@@ -40,7 +40,8 @@ def in_processes(
         yield from (work(*job) for job in jobs)
         return
     with _pool(min(len(jobs), workers)) as pool, _unbroken():
-        futures = [pool.submit(work, *job) for job in jobs]
+        with deaf_children():
+            futures = [pool.submit(work, *job) for job in jobs]
         for future in futures:
             yield future.result()
 
@@ -65,7 +66,9 @@ def apart(work: Callable[..., Result], *job: Any) -> Result:
         with _alone:
             return work(*job)
     with _unbroken():
-        return _pools[-1].submit(work, *job).result()
+        with deaf_children():
+            future = _pools[-1].submit(work, *job)
+        return future.result()
 
 
 class Call(Generic[Result]):
@@ -78,7 +81,8 @@ class Call(Generic[Result]):
         context = get_context("spawn")
         self._answer, there = context.Pipe(duplex=False)
         self._process = context.Process(target=_serve, args=(there, memory, work, job), daemon=True)
-        self._process.start()
+        with deaf_children():
+            self._process.start()
         there.close()
 
     def __enter__(self) -> Self:
@@ -149,12 +153,8 @@ def _unbroken() -> Iterator[None]:
 
 
 def _begin() -> None:
-    """Prepare a process: one BLAS thread, as processes are the parallelism, and an end when its parent is gone.
-
-    Ctrl-C, which a terminal sends to all, is for the parent: what is being computed here is finished.
-    """
+    """Prepare a process: one BLAS thread, as processes are the parallelism, and an end when its parent is gone."""
     threadpool_limits(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     assert parent is not None
     threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
