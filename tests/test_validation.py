@@ -99,6 +99,13 @@ def minimum():
         (lambda: Reproduction(out=Path("papers"), runs=1.5), "1.5 runs were asked for"),
         (lambda: Reproduction(out=Path("papers"), cluster="here"), "the cluster is 'here'"),
         (lambda: prove_every_k("A", "7"), "the first k is 7"),
+        (lambda: es.sweep(TWO, time_limit=True), "the time limit is True"),
+        (lambda: es.absence(2, time_limit="10m"), "the time limit is '10m'"),
+        (lambda: es.build_atlas("atlas", ["II"], [7], time_limit=0), "the time limit is 0"),
+        (lambda: es.grow(SIX, minimum(), time_limit=-1.0), "the time limit is -1.0"),
+        (lambda: es.atlas_map([(7, 7)], time_limit=np.nan), "the time limit is nan"),
+        (lambda: es.merge("part", "whole"), "one folder is to be merged, 'part'"),
+        (lambda: es.sweep(TWO, cluster=4), "the cluster is 4"),
     ],
 )
 def test_a_mistake_is_one_sentence(call, says, tmp_path, monkeypatch):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import math
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 
@@ -20,6 +21,14 @@ class AccuracyWarning(UserWarning):
     """A computed number may be less accurate than its digits suggest; the message says by how much and what to do."""
 
 
+class Interrupted(Exception):
+    """The work was stopped; a folder can be resumed. ``standing`` says how far it had come."""
+
+    def __init__(self, standing: Any = None) -> None:
+        super().__init__("the work was stopped" + (f" at {standing}" if standing else ""))
+        self.standing = standing
+
+
 class DamageWarning(UserWarning):
     """A file is not as it was written; the message says which, and what is done about it."""
 
@@ -29,11 +38,19 @@ def is_whole(value: Any, least: int = 0) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
-def checked_workers(workers: Any, least: int = 1) -> int | None:
+def checked_workers(workers: Any) -> int | None:
     """Return a number of workers as a whole number, None where none is given; anything else raises :class:`InputError`."""
-    if workers is not None and not is_whole(workers, least):
-        raise InputError(f"{workers!r} workers were asked for; use at least {least}")
+    if workers is not None and not is_whole(workers, 1):
+        raise InputError(f"{workers!r} workers were asked for; use at least 1")
     return None if workers is None else int(workers)
+
+
+def checked_time_limit(seconds: Any) -> float:
+    """Return a time limit in seconds, infinity where none is given; what is none raises :class:`InputError`."""
+    good = isinstance(seconds, Real) and not isinstance(seconds, bool)
+    if seconds is not None and not (good and 0 < float(seconds) < math.inf):
+        raise InputError(f"the time limit is {seconds!r}; give a positive number of seconds")
+    return math.inf if seconds is None else float(seconds)
 
 
 def checked_seed(seed: Any) -> int:

@@ -1,5 +1,6 @@
 """How a command ends when it is stopped, or when nobody can read what it says: an exit code, and never a traceback."""
 
+import errno
 import gc
 import os
 import re
@@ -14,7 +15,7 @@ import pytest
 
 import earnshaw
 from earnshaw.cli import console, stopping
-from earnshaw.experiments.engine import Interrupted
+from earnshaw.errors import Interrupted
 from earnshaw.experiments.stopping import heard
 from earnshaw.experiments.work import Standing
 
@@ -158,6 +159,9 @@ def test_an_interruption_says_what_is_there_and_how_to_go_on(earnshaw, tmp_path,
     monkeypatch.setattr("earnshaw.experiments.run_plan", stopped)
     monkeypatch.setattr(stopping, "_heard", [])
     monkeypatch.setattr(sys, "argv", ["earnshaw", "sweep", "-k", "6..8", "--out", "my runs"])
+    err = earnshaw("sweep", "-k", "6..8", "--out", "my runs")[2]
+    assert err.startswith("interrupted before anything was finished\n")
+    (tmp_path / "my runs").mkdir()
     code, out, err = earnshaw("sweep", "-k", "6..8", "--out", "my runs", "--log", "log")
     assert (code, out) == (130, "")
     assert err.splitlines() == [
@@ -166,7 +170,7 @@ def test_an_interruption_says_what_is_there_and_how_to_go_on(earnshaw, tmp_path,
         "to go on: earnshaw sweep -k 6..8 --out 'my runs'",
     ]
     text = (tmp_path / "log").read_text()
-    assert all(line in text for line in err.splitlines())
+    assert all(any(line.endswith(f" {said}") for line in text.splitlines()) for said in err.splitlines())
 
 
 def test_a_log_is_added_to_and_names_mistakes(earnshaw, tmp_path):
@@ -176,9 +180,30 @@ def test_a_log_is_added_to_and_names_mistakes(earnshaw, tmp_path):
     assert len(lines) == 6
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} error: -k 0 was given; k must be .*", lines[1])
     assert lines[5].endswith(" end: exit code 2")
-    code, _, err = earnshaw("sweep", "-k", 2, "--log", "nowhere/log")
-    assert code == 2
-    assert "--log nowhere/log cannot be written (No such file or directory); give another file" in err
+    assert earnshaw("sweep", "-k", 2, "--runs", 5, "--log", "new/log")[0] == 0, "its folder is made"
+    (tmp_path / "file").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    for given, words in (
+        ("file/log", "cannot be written (File exists); give another file"),
+        ("file", "is no log of such commands; give another file"),
+        ("pipe", "is no regular file; give a file"),
+    ):
+        code, _, err = earnshaw("sweep", "-k", 2, "--log", given)
+        assert (code, err) == (2, f"error: --log {given} {words}\n")
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_log_on_a_full_disk_ends_with_a_word_and_the_work_goes_on(earnshaw, tmp_path, monkeypatch):
+    def full(handler):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("earnshaw.cli.console._Log.flush", full)
+    code, out, err = earnshaw("sweep", "-k", 2, "--runs", 5, "--log", "log")
+    assert code == 0
+    assert "results in" in out
+    assert [line for line in err.splitlines() if "log" in line] == [
+        f"warning: --log {tmp_path / 'log'} ends here (No space left on device)"
+    ]
 
 
 @pytest.mark.slow

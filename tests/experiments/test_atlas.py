@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, Interrupted
 from earnshaw.experiments import atlas as module
 from earnshaw.experiments import build_atlas, family_spectrum, load_atlas
 from earnshaw.landscapes import landscape
@@ -64,6 +64,13 @@ def test_damage_is_named_and_kept(built, tmp_path):
     forged["claims"]["F_ge"] = (1.0).hex()
     path.write_text(json.dumps(forged) + "\n")
     assert [result.verified for result in check_lines(path)] == [False]
+
+
+def test_a_time_limit_keeps_what_is_proved(tmp_path):
+    with pytest.raises(Interrupted, match="stopped at 1 of 2 points"):
+        build_atlas(tmp_path, ["II", "A"], [7], workers=1, time_limit=1e-9)
+    assert len([*load_atlas(tmp_path)]) == 1
+    assert len([*build_atlas(tmp_path, ["II", "A"], [7], workers=1, time_limit=3600)]) == 2
 
 
 def test_bad_wishes_are_refused_before_anything_is_made(tmp_path):

@@ -16,7 +16,7 @@ from test_absence_theory import gradient, hessian, kernel, loss
 from truth_absence import images, inside
 
 import earnshaw as es
-from earnshaw.errors import InputError
+from earnshaw.errors import InputError, Interrupted
 from earnshaw.proof import absence, absence_map, explain, leaves, sphere_leaves, sphere_views
 from earnshaw.proof import absence as front
 from earnshaw.proof.absence import PIECES
@@ -245,6 +245,13 @@ def test_the_walk_goes_on_where_it_was_interrupted(tmp_path):
     assert again.proved
     assert not list(tmp_path.iterdir())
     assert PIECES[2] > 5
+
+
+def test_a_time_limit_keeps_what_is_walked(tmp_path):
+    for many in (1, 2):
+        with pytest.raises(Interrupted, match=f"stopped at {many} of {PIECES[2]} pieces"):
+            absence(2, out=tmp_path, time_limit=1e-9)
+    assert absence(2, out=tmp_path, time_limit=3600).proved
 
 
 def test_what_processes_are_walking_at_an_interruption_is_kept_too(tmp_path):

@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import os
+import re
 import shlex
 import sys
 import warnings
@@ -38,6 +39,7 @@ out = _Console(highlight=False)
 err = _Console(stderr=True, highlight=False)
 
 LOG = logging.getLogger("earnshaw")
+LINE = re.compile(rb"$|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d{4} ")  # how a log begins
 FINE, CLAIM_FAILED, BAD_USAGE, CLOSED = 0, 1, 2, 141  # and those of stopping.py
 
 
@@ -67,6 +69,11 @@ def user_errors() -> Iterator[None]:
         LOG.info(f"error: {error}")
         err.print(f"[bold red]error:[/] {escape(str(error))}", soft_wrap=True)
         raise typer.Exit(BAD_USAGE) from None
+    except (AssertionError, RuntimeError) as error:
+        if isinstance(error, typer.Exit) or (told := _no_device()) is None:
+            raise
+        note(f"error: {told}")
+        raise typer.Exit(BAD_USAGE) from None
     except MemoryError:
         note("error: there is not enough memory for this; ask for smaller sizes, or fewer")
         raise typer.Exit(BAD_USAGE) from None
@@ -77,6 +84,19 @@ def user_errors() -> Iterator[None]:
             raise
         note(f"error: cannot use {error.filename} ({error.strerror}); give another path")
         raise typer.Exit(BAD_USAGE) from None
+
+
+def _no_device() -> str | None:
+    """Say that JAX can use no device, if that is so: whoever computes first meets it, as an error of JAX's own."""
+    if "jax" not in sys.modules:
+        return None
+    from earnshaw.numerics import backend
+
+    try:
+        backend()
+    except InputError as error:
+        return str(error)
+    return None
 
 
 def bold(text: object) -> str:
@@ -155,14 +175,33 @@ def command_line() -> str:
     return shlex.join(["earnshaw", *sys.argv[1:]])
 
 
+class _Log(logging.FileHandler):
+    """A log that ends, with a word, where it cannot be written: the work goes on."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say why, and write no more."""
+        LOG.removeHandler(self)
+        note(
+            f"warning: --log {self.baseFilename} ends here ({getattr(sys.exception(), 'strerror', None) or sys.exception()})"
+        )
+
+
 @contextlib.contextmanager
 def logged(file: Path | None) -> Iterator[None]:
-    """Write lines with times to a file meanwhile: the command, what the engine and :func:`note` say, the exit code."""
+    """Write lines with times to a file meanwhile: the command, what the engine and :func:`note` say, the exit code.
+
+    They go behind those that are there. A file that is no log is refused: it would not be what it was.
+    """
     if file is None:
         yield
         return
+    from earnshaw.store.files import regular
+
     try:
-        handler = logging.FileHandler(file, encoding="utf-8")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.exists() and not LINE.match(regular(file, "--log ").read_bytes()[:40]):
+            raise InputError(f"--log {file} is no log of such commands; give another file")
+        handler = _Log(file, encoding="utf-8")
     except OSError as error:
         raise InputError(f"--log {file} cannot be written ({error.strerror}); give another file") from None
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%Y-%m-%dT%H:%M:%S%z"))
@@ -183,7 +222,8 @@ def logged(file: Path | None) -> Iterator[None]:
         LOG.info(f"end: exit code {code}")
         LOG.setLevel(level)
         LOG.removeHandler(handler)
-        handler.close()
+        with contextlib.suppress(OSError):  # what could not be written is said
+            handler.close()
 
 
 @contextlib.contextmanager

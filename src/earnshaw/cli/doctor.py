@@ -18,7 +18,7 @@ import typer
 
 from earnshaw.cli.console import CLAIM_FAILED, json_line, note, out, say
 from earnshaw.cli.helping import option
-from earnshaw.errors import install_line
+from earnshaw.errors import InputError, install_line
 
 EXAMPLES = ("earnshaw doctor", "earnshaw doctor --json")
 PACKAGES = ("earnshaw", "jax", "jaxlib", "numpy", "scipy", "python-flint", "optax", "diffrax", "matplotlib", "typer")
@@ -83,6 +83,8 @@ def _findings() -> Iterator[Finding]:
     for name, check in (checks | {"a shipped certificate": _certificate}).items():
         try:
             yield Finding(name, *check())
+        except InputError as error:
+            yield Finding(name, False, str(error))
         except Exception as error:  # a broken installation breaks anywhere; what it raises is what the check found
             yield Finding(name, False, f"{type(error).__name__}: {error}")
 
@@ -97,8 +99,9 @@ def _version(package: str) -> str | None:
 def _float64() -> tuple[bool, str]:
     import jax.numpy as jnp
 
-    import earnshaw.numerics  # noqa: F401 (turns on double precision)
+    from earnshaw.numerics import backend  # turns on double precision
 
+    backend()
     kind = str(jnp.ones(1).dtype)
     return kind == "float64" and float(jnp.asarray(1.0) + 2.0**-52) > 1.0, f"JAX computes in {kind}"
 
@@ -106,8 +109,10 @@ def _float64() -> tuple[bool, str]:
 def _devices() -> tuple[bool, str]:
     import jax
 
+    from earnshaw.numerics import backend
     from earnshaw.threads import cores
 
+    backend()
     found = [f"{device.device_kind} ({device.platform})" for device in jax.devices()]
     return bool(found), f"{', '.join(found)}; {cores()} CPU cores"
 
@@ -117,7 +122,7 @@ def _kernel() -> tuple[bool | None, str]:
     from earnshaw.descent import native
 
     if reason := native.missing():
-        return None, f"not used: {reason}; sweeps run on XLA with the same outcomes, 2 to 9 times slower"
+        return None, f"not used: {reason}; sweeps run on XLA with the same outcomes, 2 to 5 times slower"
     return (
         True,
         f"{native.instruction_sets()[0]}; takes the steps of gradient descent with ReLU and a coordinate teacher",
@@ -134,8 +139,10 @@ def _landscape() -> tuple[bool, str]:
     import numpy as np
 
     from earnshaw.landscapes import landscape
+    from earnshaw.numerics import backend
     from earnshaw.problems import TwoLayer
 
+    backend()
     exact = landscape(TwoLayer(np.array([[1.0, 0.0]])))
     value = float(exact.value(exact.point(np.array([[0.0, 1.0]]))))
     error = abs(value - (0.5 - 0.5 / math.pi))

@@ -1,12 +1,13 @@
 """Experiments: work, engine, store. Many runs in, records and files out; no mathematics of their own."""
 
+from earnshaw.errors import Interrupted
 from earnshaw.experiments.arena import Arena, Disagreement, Score, Trap, load_arena, run_arena
 from earnshaw.experiments.atlas import Atlas, AtlasPoint, build_atlas, family_spectrum, load_atlas
 from earnshaw.experiments.comparing import Compared, MatchedFamily, Share, compare
 from earnshaw.experiments.convnet import best_of_four
 from earnshaw.experiments.deep import DeepGrid, DeepTraining, train_grid
 from earnshaw.experiments.dynamics import Motion, dynamics
-from earnshaw.experiments.engine import Interrupted, run
+from earnshaw.experiments.engine import run
 from earnshaw.experiments.fit import Fit, Fitting, fit
 from earnshaw.experiments.follow import Followed, Following, Station, Trail, follow
 from earnshaw.experiments.grow import Growing, Grown, Ladder, Rung, grow

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from earnshaw.errors import InputError, checked_workers
+from earnshaw.errors import InputError, Interrupted, checked_time_limit, checked_workers
 from earnshaw.experiments.cluster import proving
 from earnshaw.problems.named import NamedFamily, named_family
 from earnshaw.proof import Certificate, Proof, check, prove_families
@@ -108,13 +109,16 @@ def build_atlas(
     workers: int | None = None,
     progress: Progress = lambda share, what: None,
     cluster: str | None = None,
+    time_limit: float | None = None,
 ) -> Atlas:
     """Prove named families for all sizes k, or what is left of them in the folder ``out``, and return what it has.
 
     A point that could not be proved is listed in the result, with the reason, and tried again the next time. Sizes for
     which a family is not known are refused before anything is computed. ``cluster`` is that of
-    :func:`earnshaw.experiments.run`: its processes prove, in place of ``workers`` of this machine.
+    :func:`earnshaw.experiments.run`: its processes prove, in place of ``workers`` of this machine. After ``time_limit`` seconds
+    :class:`~earnshaw.experiments.Interrupted` is raised, when the next points are proved; the same call goes on.
     """
+    over = time.monotonic() + checked_time_limit(time_limit)
     folder, chosen, sizes = Path(out), [named_family(name) for name in families], sorted({int(size) for size in k})
     if not chosen or not sizes:
         raise InputError("nothing was asked for; give at least one family and one k")
@@ -138,6 +142,8 @@ def build_atlas(
             _write(folder, name, found[name])
             done += len(points)
             progress(done / total, f"{name} {points[-1].k}")
+            if time.monotonic() > over and done < total:
+                raise Interrupted(f"{done} of {total} points")
     every = {name: sorted([*found[name].values(), *failed[name].values()], key=lambda point: point.k) for name in found}
     return Atlas(folder, every)
 

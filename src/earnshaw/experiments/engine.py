@@ -16,12 +16,11 @@ from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecu
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import cached_property, partial
-from numbers import Real
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypedDict
 
-from earnshaw.errors import DamageWarning, InputError, checked_workers
+from earnshaw.errors import DamageWarning, InputError, Interrupted, checked_time_limit, checked_workers
 from earnshaw.experiments.cluster import Cluster, check_where, tasks
 from earnshaw.experiments.crew import THREADS, Crew
 from earnshaw.experiments.parts import Part
@@ -71,14 +70,6 @@ class How(TypedDict, total=False):
     ended: Ended
 
 
-class Interrupted(Exception):
-    """The work was stopped; a folder can be resumed. ``standing`` says how far it had come."""
-
-    def __init__(self, standing: Standing | None = None) -> None:
-        super().__init__("the work was stopped" + (f" at {standing}" if standing else ""))
-        self.standing = standing
-
-
 def run(
     work: Work,
     out: str | Path | None = None,
@@ -107,8 +98,7 @@ def run(
     end, at which losses runs did and with which outcomes; the runs of a cluster tell it nothing. ``mixed`` lets a folder that was begun with another
     kernel go on with this one. The logger ``earnshaw`` of :mod:`logging` hears of the beginning, of every setting, and of the end.
     """
-    if time_limit is not None and not (isinstance(time_limit, Real) and 0 < time_limit < math.inf):
-        raise InputError(f"the time limit is {time_limit!r}; give a positive number of seconds")
+    seconds = checked_time_limit(time_limit)
     chosen = None if part is None else Part.of(part)
     if chosen is not None and out is None:
         raise InputError(f"part {chosen} was asked for without a folder; give one (out), to merge it with the others")
@@ -117,7 +107,7 @@ def run(
         workers = check_where(cluster) or workers
     if out is None:
         with asked(progress, work.kind) as listener:
-            return _Run(work, None, workers, listener, None, cluster, time_limit, cancelled, ended).run()
+            return _Run(work, None, workers, listener, None, cluster, seconds, cancelled, ended).run()
     if not mixed and (Path(out) / "manifest.json").exists():
         work.resumable(read_manifest(Path(out), before=True)["settings"])
     mine = None if chosen is None else str(chosen)
@@ -127,7 +117,7 @@ def run(
     ):
         if any(part["plan"] != folder.settings[name]["plan"] for name, part in work.parts.items()):
             work = work.resumed(folder.common, folder.settings, mixed)
-        return _Run(work, folder, workers, listener, chosen, cluster, time_limit, cancelled, ended).run()
+        return _Run(work, folder, workers, listener, chosen, cluster, seconds, cancelled, ended).run()
 
 
 class _Run:
@@ -141,7 +131,7 @@ class _Run:
         progress: Progress,
         part: Part | None = None,
         cluster: str | None = None,
-        time_limit: float | None = None,
+        time_limit: float = math.inf,
         cancelled: Callable[[], bool] = lambda: False,
         ended: Ended = unheard,
     ) -> None:

@@ -333,6 +333,7 @@ def grow(
     beam: int = 8,
     out: str | Path | None = None,
     progress: Progress | bool = quiet,
+    time_limit: float | None = None,
 ) -> Ladder:
     """Look for spurious minima with up to so many more neurons, and prove them.
 
@@ -342,6 +343,7 @@ def grow(
     sources : minima (n, d), or several (count, n, d), to begin from; with none, and n = k, the teacher's rows flipped.
     neurons, beam : how many neurons to add, one a rung; how many minima of a rung, the most stable, go on.
     out : a folder that keeps every rung as it is finished; the same call goes on from there, and so does one with more neurons.
+    time_limit : seconds after which :class:`~earnshaw.experiments.Interrupted` is raised.
 
     From the minima of a rung come candidates for the next: a neuron of each kind *split* along the directions in which that
     opens a way down, in several shares; *mirrored* (w becomes (1 - t) w and -t w); two kinds at once; any number of one kind.
@@ -352,4 +354,6 @@ def grow(
         raise InputError(
             f"the sources have shape {given.shape}; this problem needs (..., {problem.students}, {problem.dimension})"
         )
-    return unpack(Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress)["growth"].arrays)
+    return unpack(
+        Ladder, run(Growing(problem, given, neurons, beam), out, 1, progress, time_limit=time_limit)["growth"].arrays
+    )

@@ -30,6 +30,8 @@ def merge(
     Folders of different plans, a piece that is damaged, and pieces that no folder has raise :class:`InputError`, and then
     ``out`` is left as it was. The folders stay as they are. ``functions``: may a user's code that they name be loaded?
     """
+    if isinstance(folders, str | Path):
+        raise InputError(f"one folder is to be merged, {str(folders)!r}; give the folders of all parts, in a list")
     if not folders:
         raise InputError("there is nothing to merge; give the folders of the parts")
     sources = [RunFolder.open(Path(folder)) for folder in folders]

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import jax
 import numpy as np
 
 from earnshaw.descent import (
@@ -34,7 +33,7 @@ from earnshaw.experiments.progress import reporting
 from earnshaw.experiments.runs import Runs
 from earnshaw.experiments.summary import summarise, with_families
 from earnshaw.experiments.work import Context, Finished, Piece, Work
-from earnshaw.numerics import on_host
+from earnshaw.numerics import backend, on_host
 from earnshaw.problems import Problem, problem_from_json
 from earnshaw.problems.base import whole
 from earnshaw.starts import Start, check_start, start_from_json, usual_start
@@ -75,7 +74,7 @@ class Setting:
             raise InputError(f"the batch is {self.batch!r}; use a whole number from 1")
         _ = self.problem.shape  # a problem without points cannot be swept
         suits(self.problem, self.descent)
-        suitable = self.problem.batch if jax.default_backend() == "cpu" else 16_384  # a core's cache, or a whole GPU
+        suitable = self.problem.batch if backend() == "cpu" else 16_384  # a core's cache, or a whole GPU
         object.__setattr__(self, "batch", int(self.batch) or suitable)
 
     @property
@@ -151,7 +150,7 @@ class Plan(Work):
 
     def usual_kernel(self, setting: Setting) -> str:
         """Return the kernel that takes a setting's steps here where none is asked for: the native one, or on a GPU the pool, if it can."""
-        own, name = (native, "native") if jax.default_backend() == "cpu" else (pool, "pool")
+        own, name = (native, "native") if backend() == "cpu" else (pool, "pool")
         return "xla" if own.obstacle(setting.problem, setting.descent, self.stopping) else name
 
     @classmethod

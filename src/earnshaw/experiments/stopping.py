@@ -33,11 +33,11 @@ def heard(stop: threading.Event) -> Iterator[None]:
 
 
 @contextmanager
-def limited(stop: threading.Event, seconds: float | None) -> Iterator[None]:
-    """Set ``stop`` after some seconds."""
-    timer = threading.Timer(seconds or 0.0, stop.set)
+def limited(stop: threading.Event, seconds: float) -> Iterator[None]:
+    """Set ``stop`` after some seconds, perhaps infinitely many."""
+    timer = threading.Timer(seconds, stop.set)
     timer.daemon = True
-    if seconds is not None:
+    if seconds < threading.TIMEOUT_MAX:
         timer.start()
     try:
         yield

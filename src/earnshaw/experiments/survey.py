@@ -210,6 +210,7 @@ def atlas_map(
     workers: int | None = None,
     progress: Progress = quiet,
     cluster: str | None = None,
+    time_limit: float | None = None,
 ) -> AtlasMap:
     """Say for each (k, n) whether a spurious minimum is proved, found in floating point alone, or not found.
 
@@ -223,13 +224,14 @@ def atlas_map(
     workers : how many processes look and prove, one for each core unless told otherwise; the results do not depend on it.
     progress : called with the share of the work done, and what was finished
     cluster : that of :func:`earnshaw.experiments.run`, whose processes look and prove in place of ``workers`` of this machine.
+    time_limit : seconds after which :class:`~earnshaw.experiments.Interrupted` is raised; the folder keeps what is done.
     """
     wanted = tuple(Place(k, n) for k, n in sorted(set(places)))
     if not 1 <= len(wanted) <= MAX_CELLS:
         raise InputError(f"{len(wanted)} places (k, n) were asked for; give 1 to {MAX_CELLS}")
     workers = checked_workers(workers)
     with processes(min(workers or cores(), len(wanted)) if cluster is None else 0):
-        return _joined(run(Surveying(wanted), out, workers, progress, cluster=cluster).values())
+        return _joined(run(Surveying(wanted), out, workers, progress, cluster=cluster, time_limit=time_limit).values())
 
 
 def _joined(cells: Iterable[Done]) -> AtlasMap:

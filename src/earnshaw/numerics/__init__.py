@@ -6,6 +6,7 @@ jax.config.update("jax_enable_x64", True)
 
 from earnshaw.numerics.angles import arcsine, sine_and_supplement  # noqa: E402
 from earnshaw.numerics.compiling import (  # noqa: E402
+    backend,
     compilations,
     compiled,
     compute_on,
@@ -26,6 +27,7 @@ from earnshaw.numerics.tolerances import TOLERANCES, Tolerances  # noqa: E402
 __all__ = [
     "TOLERANCES",
     "Tolerances",
+    "backend",
     "compilations",
     "compiled",
     "compute_on",

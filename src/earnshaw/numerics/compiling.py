@@ -124,29 +124,40 @@ def _known(name: str, value: Any) -> bool:
     return True
 
 
+def backend() -> str:
+    """Return what JAX computes on unless told otherwise, ``cpu`` or ``gpu``; where it can use nothing raise :class:`InputError`."""
+    try:
+        return jax.default_backend()
+    except (AssertionError, RuntimeError) as error:
+        named, why = os.environ.get("JAX_PLATFORMS"), f" ({error})" if str(error) else ""
+        raise InputError(
+            f"JAX can use none of the devices that JAX_PLATFORMS={named} names{why}; unset that, or compute with --device cpu"
+        ) from None
+
+
 def compute_on(device: str) -> None:
     """Have this process compute on the ``cpu`` or the ``gpu``: to be asked before JAX has computed anything."""
     if device not in ("cpu", "gpu"):
         raise InputError(f"the device is {device!r}; choose cpu or gpu")
     if device == "cpu":
         jax.config.update("jax_platforms", "cpu")  # no effect once JAX has begun
-    if device == "gpu" and jax.default_backend() == "cpu":
+    if device == "gpu" and backend() == "cpu":
         raise InputError("the device gpu was asked for, but JAX sees a CPU alone; install a JAX that knows your GPU")
-    if device == "cpu" and jax.default_backend() != "cpu":
+    if device == "cpu" and backend() != "cpu":
         raise InputError("the device cpu was asked for, but JAX has begun on another; ask before anything is computed")
 
 
 @contextmanager
 def on_host() -> Iterator[None]:
     """Compute on the CPU what is asked for one point at a time, also where the default device is another, which would wait."""
-    with nullcontext() if jax.default_backend() == "cpu" else jax.default_device(jax.local_devices(backend="cpu")[0]):
+    with nullcontext() if backend() == "cpu" else jax.default_device(jax.local_devices(backend="cpu")[0]):
         yield
 
 
 def computing_on() -> str:
     """Return where this thread computes now: on the ``cpu``, as it does inside :func:`on_host`, or the ``gpu``."""
     chosen = jax.config.jax_default_device  # type: ignore[attr-defined]
-    return jax.default_backend() if chosen is None else chosen if isinstance(chosen, str) else chosen.platform
+    return backend() if chosen is None else chosen if isinstance(chosen, str) else chosen.platform
 
 
 def compiled(function: Callable[..., Any], wide: bool = False, **settings: Any) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from earnshaw.errors import InputError, checked_workers
+from earnshaw.errors import InputError, Interrupted, checked_time_limit, checked_workers
 from earnshaw.problems import TwoLayer, standard_teacher
 from earnshaw.proof.certificate import Certificate, hexed
 from earnshaw.proof.processes import in_processes
@@ -95,6 +95,7 @@ def absence(
     workers: int | None = None,
     smallest: float = SMALLEST,
     progress: Progress | None = None,
+    time_limit: float | None = None,
 ) -> Absence:
     """Prove that the ReLU landscape of few neurons has no local minimum that is not global, in any dimension.
 
@@ -114,8 +115,10 @@ def absence(
         The radius of directions, in radians, below which a cell that no test closes is left open.
     progress
         Is told the share of the walk that is done.
+    time_limit
+        Seconds after which :class:`~earnshaw.experiments.Interrupted` is raised, when the next piece is finished.
     """
-    begun, workers = perf_counter(), checked_workers(workers)
+    begun, workers, limit = perf_counter(), checked_workers(workers), checked_time_limit(time_limit)
     problem = small_problem(k, n, teacher)
     target = problem.teacher.tolist()
     if not 0 < smallest <= 1:
@@ -125,15 +128,17 @@ def absence(
         frame = framed(target, radius)
     except Rejected as rejected:
         raise InputError(f"absence cannot be proved for this teacher: {rejected}") from None
-    tally, reason = Tally(), ""
-    walked = [hexed(target), problem.students, RULE, smallest, PIECES[problem.students]]
+    tally, reason, pieces = Tally(), "", PIECES[problem.students]
+    walked = [hexed(target), problem.students, RULE, smallest, pieces]
     folder = None if out is None else Path(out) / f".{digest(walked)[:12]}"
     try:
         with one_blas_thread():
-            for done, (index, part) in enumerate(_pieces(frame, problem.students, smallest, workers, folder), 1):
+            for done, (index, part) in enumerate(
+                _pieces(frame, problem.students, smallest, workers, folder, begun + limit), 1
+            ):
                 _add(tally, part)
                 if progress is not None:
-                    progress(done / PIECES[problem.students], f"piece {index + 1} of {PIECES[problem.students]}")
+                    progress(done / pieces, f"piece {index + 1} of {pieces}")
     except Rejected as rejected:
         reason = f"{rejected}; the teacher's neurons may be too nearly parallel, or too different in length"
     left = _directions(tally.open, problem.students, frame)
@@ -233,9 +238,9 @@ def radius_of(target: list[list[float]]) -> float:
 
 
 def _pieces(
-    teacher: Teacher, n: int, smallest: float, workers: int | None, folder: Path | None
+    teacher: Teacher, n: int, smallest: float, workers: int | None, folder: Path | None, until: float
 ) -> Iterator[tuple[int, Tally]]:
-    """Walk the pieces that are not in the folder yet; yield all of them with their numbers."""
+    """Walk the pieces that are not in the folder yet; yield all of them with their numbers, or stop after the first that ends late."""
     cells = roots(teacher, n)
     missing: dict[int, Path | None] = {}
     for index in range(PIECES[n]):
@@ -249,7 +254,11 @@ def _pieces(
     ]
     if workers is None:
         workers = cores() if n > 2 and teacher.units.shape[1] > 2 else 1
-    yield from zip(missing, in_processes(_walk, jobs, workers), strict=True)
+    walked = zip(missing, in_processes(_walk, jobs, workers), strict=True)
+    for done, piece in enumerate(walked, PIECES[n] - len(missing) + 1):
+        yield piece
+        if perf_counter() > until and done < PIECES[n]:
+            raise Interrupted(f"{done} of {PIECES[n]} pieces")
 
 
 def _add(tally: Tally, part: Tally) -> None:

@@ -147,8 +147,8 @@ def _unbroken() -> Iterator[None]:
         yield
     except BrokenProcessPool:
         raise InputError(
-            "a process that proves was ended from outside, perhaps for memory, or the script has no main guard; use one "
-            "worker (--workers 1)"
+            "a process that proves was ended from outside, perhaps for memory: use fewer workers, and the same command goes on; or "
+            "this is a script without a main guard (if __name__ == '__main__')"
         ) from None
 
 

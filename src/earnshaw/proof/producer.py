@@ -65,7 +65,7 @@ def prove_many(
 ) -> Iterator[Proof]:
     """Prove many points of one problem, in spawned processes; yield a Proof for each, in order.
 
-    `workers` is the number of processes; None chooses, 0 or 1 means this process, and a function that takes another one and
+    `workers` is the number of processes; None chooses, 1 means this process, and a function that takes another one and
     the arguments of its calls makes these calls somewhere else and yields what they return, in order. Options are those of
     :func:`prove`. A point that `prove` would refuse with InputError comes back as INCONCLUSIVE with that sentence.
     """
@@ -78,7 +78,7 @@ def prove_pairs(
     """Prove (problem, point) pairs of any problems, as :func:`prove_many` does."""
     jobs = [(problem, _numbers(point)) for problem, point in pairs]
     seconds = sum(_prover(problem, options).seconds(problem, getattr(point, "size", 0)) for problem, point in jobs)
-    workers = workers if callable(workers) else checked_workers(workers, 0)
+    workers = workers if callable(workers) else checked_workers(workers)
     if workers is None:
         workers = cores() if seconds > 3 else 1  # starting processes costs about a second
     if not callable(workers) and workers <= 1:
