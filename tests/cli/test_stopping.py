@@ -206,6 +206,32 @@ def test_a_log_on_a_full_disk_ends_with_a_word_and_the_work_goes_on(earnshaw, tm
     ]
 
 
+def test_a_full_disk_keeps_what_is_finished_and_says_how_to_go_on(earnshaw, tmp_path, monkeypatch):
+    replace = os.replace
+
+    def full(source, target):
+        if "k3" in str(target):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        replace(source, target)
+
+    words = ("sweep", "-k", "2..3", "--runs", 5, "--out", "mine")
+    with monkeypatch.context() as patch:
+        patch.setattr("earnshaw.store.files.os.replace", full)
+        code, _, err = earnshaw(*words)
+    assert code == 2
+    assert re.search(
+        r"^error: cannot write mine/\S*k3\S* \(No space left on device\); nothing was changed there; what is finished is in mine: make room, and run "
+        r"the same command again to go on$",
+        err,
+        re.MULTILINE,
+    ), err
+    assert (tmp_path / "mine" / "k2-n2.json").exists()
+    assert earnshaw(*words)[0] == 0
+    earnshaw(*words[:-1], "whole")
+    for file in sorted((tmp_path / "whole").glob("k*")):
+        assert file.read_bytes() == (tmp_path / "mine" / file.name).read_bytes()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["compiled", pytest.param("thread", marks=pytest.mark.nightly)])
 def test_a_second_signal_ends_what_the_first_cannot(place, name):

@@ -13,7 +13,7 @@ from earnshaw.errors import DamageWarning, InputError
 from earnshaw.experiments import Interrupted, Plan, run
 from earnshaw.experiments.times import covered
 from earnshaw.experiments.turns import in_turn
-from earnshaw.experiments.work import Piece, load
+from earnshaw.experiments.work import Piece, finished_records, load
 from earnshaw.problems import TwoLayer
 from earnshaw.store import read_json, read_manifest
 
@@ -302,6 +302,23 @@ def test_an_interruption_says_how_far_it_came(tmp_path, caplog):
     assert re.fullmatch(f"{work} begins with {there}", told[2])
     assert told[3:] == [f"{work} is done: 2 of 2 settings, 6 of 6 pieces, 20 of 20 runs"]
     assert {"s1 is finished: 10 runs", "s2 is finished: 10 runs"} == {*caplog.messages} - {*told}
+
+
+def test_a_setting_that_was_being_finished_is_finished(tmp_path, monkeypatch):
+    """No arrays stay without their record when the work is stopped meanwhile."""
+    going, finish = threading.Event(), Squares.finish
+
+    def slowly(work, name, pieces):
+        going.set()
+        time.sleep(0.3)
+        return finish(work, name, pieces)
+
+    monkeypatch.setattr(Squares, "finish", slowly)
+    TROUBLE["s2", 4] = lambda context: going.wait(60) and interrupt(context)
+    with pytest.raises(Interrupted):
+        run(Squares((1, 2), runs=8), tmp_path, 2)
+    assert list(finished_records(tmp_path)) == ["s1"]
+    assert not list(tmp_path.glob("pieces/s1*"))
 
 
 def test_the_standing_of_a_sweep_counts_outcomes(tmp_path):

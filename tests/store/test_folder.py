@@ -227,6 +227,19 @@ def test_a_last_piece_that_was_short_is_none_of_more_runs_and_nothing_is_wrong_w
         assert run.get("a", 0, 6) is None  # a warning is an error
         with pytest.raises(InputError, match="ends at run 3, not 6"):
             run.read("a", 0, 6)
+        with pytest.warns(DamageWarning, match="other runs"):
+            assert run.get("a", 0, 2) is None  # fewer than there are were never asked for
+
+
+def test_results_beside_their_pieces_were_never_finished(tmp_path):
+    """A process that was killed has written the arrays, and not yet the record."""
+    with folder(tmp_path) as run:
+        run.put("a", 0, 3, ARRAYS)
+        assert not run.begun("a")
+        run.put("a", 0, 3, ARRAYS, "")
+        assert not run.begun("a")
+        run.drop_pieces("a")
+        assert run.begun("a"), "the record is lost"
 
 
 def test_an_extension_that_was_refused_changes_nothing(tmp_path):

@@ -138,10 +138,11 @@ def show_table(columns: Iterable[str | Column], rows: Iterable[Iterable[str | Te
     table = Table(*columns, box=None, **look)
     for row in rows:
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    needed = out.measure(table, options=out.options.update(max_width=1000)).maximum
     if out.is_terminal:
+        table.collapse_padding = needed > out.width  # a space between columns, not two
         out.print(table)
     else:
-        needed = out.measure(table, options=out.options.update(max_width=1000)).maximum
         _Console(width=needed, highlight=False).print(table)
 
 
@@ -168,6 +169,11 @@ def resumable(folder: Path) -> Iterator[None]:
             note(f"so far: {standing}")
             note(f"to go on: {command_line()}")
         raise typer.Exit(exit_code()) from None
+    except InputError as error:
+        if isinstance(error.__cause__, OSError) and error.__cause__.errno == errno.ENOSPC and folder.exists():
+            kept = f"what is finished is in {folder}: make room, and run the same command again to go on"
+            raise InputError(f"{error}; {kept}") from error.__cause__
+        raise
 
 
 def command_line() -> str:

@@ -364,7 +364,7 @@ def merge_runs(
     with progress_bar("merge", out_folder) as progress:
         done = merge(folders, out_folder, workers, progress, functions)
     runs = sum(result.record["runs"] for result in done.values())
-    say(f"{out_folder}: {len(done)} settings with {runs} runs, from {len(folders)} folders")
+    say(f"{out_folder}: {len(done)} settings with {runs} runs, from {len(folders)} folder{'s' * (len(folders) > 1)}")
 
 
 @app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)

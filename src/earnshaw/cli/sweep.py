@@ -24,6 +24,7 @@ EXAMPLES = (
     "earnshaw sweep -k 4 --activation erf --optimizer lbfgs --runs 100",
     "earnshaw sweep --network conv -p 20 -k 25 --ratio 0.5",
 )
+OFTEN = "most often"
 CONV_HELP = "conv: one filter seen through k patches, trained output weights, a new random teacher for every run."
 OPTIMIZER_HELP = (
     "gd:0.1 (gradient descent with step 0.1, the default), momentum:0.05:0.9, adam:0.01 or another of optax, "
@@ -158,8 +159,10 @@ def show(results: list[SweepResult]) -> None:
 
     sizes = [name for name in results[0].summary.sizes if name != "d"]
     named = any(family.label for result in results for family in result.summary.families[:1])
-    titles = ("spurious", "95%", "mean F", spelled("λmin", "lmin"), "families", *["most often"] * named, "steps", "s")
-    columns = [Column(title, justify="right", no_wrap=True) for title in (*sizes, "runs", *titles)]
+    titles = ("spurious", "95%", "mean F", spelled("λmin", "lmin"), "families", *[OFTEN] * named, "steps", "s")
+    columns = [
+        Column(title, justify="right", no_wrap=title != OFTEN, overflow="fold") for title in (*sizes, "runs", *titles)
+    ]
     rows = []
     for result in results:
         summary = result.summary
@@ -171,9 +174,9 @@ def show(results: list[SweepResult]) -> None:
         row += ["" if mean is None else f"{mean:.4f}" for mean in (summary.mean_objective, summary.mean_min_eigenvalue)]
         often = summary.families[0].label or "" if summary.families else ""
         row += [str(len(summary.families)), *[often] * named]
-        row += [str(round(summary.steps / summary.runs)), f"{result.seconds:.1f}"]
+        row += [str(round(summary.steps / summary.runs)), f"{result.seconds:.1f}" if result.seconds else "-"]
         rows.append([*row, ", ".join(others)])
-    show_table([*columns, "other"], rows, pad_edge=False, header_style="bold")
+    show_table([*columns, Column("other", overflow="fold")], rows, pad_edge=False, header_style="bold")
 
 
 def show_proofs(result: SweepResult, proved: Proved) -> None:

@@ -182,7 +182,7 @@ class Crew(Executor):
             job.future.set_exception(
                 InputError(
                     f"a piece ended {TRIES} worker processes, one after the other; they were perhaps killed for memory: "
-                    f"give fewer workers (--workers {THREADS} has none)"
+                    f"give fewer workers; up to {THREADS} are threads of one process"
                 )
             )
 

@@ -261,8 +261,9 @@ class _Run:
             finishers = stack.enter_context(self.crew or ThreadPoolExecutor(self.workers))
             executor = stack.enter_context(self._executor())
             beginners = stack.enter_context(ThreadPoolExecutor(GROUPS))
+            going: dict[Future[Any], Piece | str] = {}
             try:
-                going: dict[Future[Any], Piece | str] = {self._finish(finishers, name): name for name in whole}
+                going |= {self._finish(finishers, name): name for name in whole}
                 going |= self._submit(executor, beginners, pieces)
                 done = SimpleQueue[Future[Any]]()
                 for future in going:
@@ -291,6 +292,9 @@ class _Run:
                 beginners.shutdown(wait=True, cancel_futures=True)
                 executor.shutdown(wait=True, cancel_futures=True)
                 finishers.shutdown(wait=True, cancel_futures=True)
+                for future, what in going.items():  # no results stay without their record
+                    if isinstance(what, str) and future.done() and not future.cancelled() and not future.exception():
+                        self._close(what, future.result())
                 if told:
                     self._log("was stopped at")
                     raise Interrupted(self._standing()) from error

@@ -117,7 +117,9 @@ def unit_activation(given: str | Callable[..., Any] | Activation) -> Activation:
 def recorded_activation(name: str, digest: str | None, functions: bool) -> Activation:
     """Return the activation that a record names, if it is still the same; ``functions``: may a user's code be loaded?"""
     if digest is not None and not functions:
-        raise InputError(f"the problem's activation {name!r} is a user's function, and loading it was not allowed")
+        raise InputError(
+            f"the problem's activation {name!r} is a user's function, and loading it was not allowed (functions=True, --functions)"
+        )
     if digest is None and is_function_name(name):
         raise InputError(f"the problem's activation {name!r} is a user's function, but its digest is missing")
     found = activation(name)

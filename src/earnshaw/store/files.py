@@ -101,8 +101,9 @@ def read_sealed(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def read_json(path: Path) -> Any:
     """Read a JSON file; damage raises :class:`InputError`."""
+    regular(path)
     try:
-        return json.loads(regular(path).read_bytes())
+        return json.loads(path.read_bytes())
     except OSError as error:
         raise InputError(f"cannot read {path} ({error.strerror})") from error
     except (ValueError, RecursionError) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -67,7 +67,7 @@ def _is_manifest(manifest: Mapping[str, Any]) -> bool:
 
 
 class OtherEnd(InputError):
-    """A piece has fewer or more lanes than are asked for, and nothing is wrong with it."""
+    """A piece has fewer lanes than are asked for, and nothing is wrong with it."""
 
 
 class RunFolder:
@@ -191,15 +191,16 @@ class RunFolder:
     def read(self, name: str, low: int, high: int, part: str = "piece") -> Arrays:
         """Return what :meth:`put` stored; what is missing, damaged, or of other work or lanes raises :class:`InputError`.
 
-        A piece that ends elsewhere, as the last one did when there were fewer runs, raises :class:`OtherEnd`.
+        A piece that ends earlier, as the last one did when there were fewer runs, raises :class:`OtherEnd`.
         """
         place = self._place(name, low, part)
         try:
             arrays, header = read_sealed(place)
         except InputError as error:
             raise InputError(f"{str(error).removesuffix(': remove it')}; {REMEDY}") from None
-        if part == "piece" and header == self._header(name, low, header.get("high"), part) and header["high"] != high:
-            raise OtherEnd(f"{place} ends at run {header['high']}, not {high}; {REMEDY}")
+        ends = header.get("high")
+        if part == "piece" and header == self._header(name, low, ends, part) and isinstance(ends, int) and ends < high:
+            raise OtherEnd(f"{place} ends at run {ends}, not {high}; {REMEDY}")
         if header != self._header(name, low, high, part):
             raise InputError(f"{place} belongs to another computation, or to other runs of this one; {REMEDY}")
         return arrays
@@ -256,8 +257,9 @@ class RunFolder:
         return self._place(name, low, "piece").exists()
 
     def begun(self, name: str) -> bool:
-        """Say whether there are results of a setting, whole or not."""
-        return any((self.path / f"{name}{ending}").exists() for ending in (".json", ".npz"))
+        """Say whether there are results of a setting, whole or not; those beside which its pieces are were never finished."""
+        results, record = (self.path / f"{name}{ending}" for ending in (".npz", ".json"))
+        return record.exists() or (results.exists() and not any(self._pieces(name)))
 
     def proved(self, name: str) -> bool:
         """Say whether proofs of a setting are written down."""
@@ -341,8 +343,11 @@ class RunFolder:
 
     def drop_pieces(self, name: str) -> None:
         """Remove the pieces of a setting, once its results are there."""
-        for file in (self.path / "pieces").glob(f"{name}-{'[0-9]' * 8}*.npz"):
+        for file in self._pieces(name):
             file.unlink(missing_ok=True)
+
+    def _pieces(self, name: str) -> Iterator[Path]:
+        return (self.path / "pieces").glob(f"{name}-{'[0-9]' * 8}*.npz")
 
 
 def sealed_certificates(folder: Path, setting: str | None = None) -> dict[Path, str | None]:

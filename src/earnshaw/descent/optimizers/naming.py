@@ -84,7 +84,9 @@ def descent_from_json(record: Mapping[str, Any], functions: bool = False) -> Des
             "it FILE.py:OBJECT"
         )
     if not ours and not functions:
-        raise InputError(f"the optimiser {name!r} is a user's own, and loading it was not allowed")
+        raise InputError(
+            f"the optimiser {name!r} is a user's own, and loading it was not allowed (functions=True, --functions)"
+        )
     found = optimizer(name)
     if isinstance(found, Optax) and isinstance(record.get("check_every"), int):
         found = dataclasses.replace(found, check_every=record["check_every"])
