@@ -225,17 +225,15 @@ async def _scheduler_at(where: str) -> None:
             return await there.identity()
 
     try:
-        kind = (await asyncio.wait_for(identity(), 2 * PATIENCE))[
-            "type"
-        ]  # so long to reach it, and again to be answered
+        found = await asyncio.wait_for(identity(), 2 * PATIENCE)  # so long to reach it, and again to be answered
     except TimeoutError:
         raise OSError("what is there says nothing that Dask understands") from None
     except TypeError as error:
         if "TLS" not in str(error):
             raise
         raise OSError("Dask has no certificates for tls://, see docs/cluster.md") from None
-    if kind != "Scheduler":
-        raise OSError(f"that is the address of a {kind.lower()}")
+    if found["type"] != "Scheduler":
+        raise OSError(f"that is the address of a {found['type'].lower()}")
 
 
 def check_where(where: str) -> int:
