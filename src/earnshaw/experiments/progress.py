@@ -38,10 +38,8 @@ def reporting(compute: Compute) -> Compute:
             if all(ledger is not known for known in ledgers):
                 ledgers.append(ledger)
                 heard.append(np.zeros(len(ledger.outcome), dtype=bool))
-            lanes, runs = (
-                len(ledgers[0].outcome),
-                piece.high - piece.low,
-            )  # several lanes, where a run has several tries
+            lanes = len(ledgers[0].outcome)
+            runs = piece.high - piece.low  # fewer, where a run has several tries
             decided = sum(int((known.outcome != Outcome.UNDECIDED.code).sum()) for known in ledgers)
             share = min(1.0, decided / lanes)
             if share < told + STEP and share < 1:
@@ -107,6 +105,7 @@ def shown(title: str, console: Console) -> Iterator[Progress]:
     Settings that are finished have lines of their own, above the bar.
     """
     from rich import progress
+    from rich.table import Column
     from rich.text import Text
 
     meter = Meter()
@@ -119,7 +118,7 @@ def shown(title: str, console: Console) -> Iterator[Progress]:
             doing = "compiling" if compiling_now() else ""
             return Text("  ".join(filter(None, (doing, meter.left, task.fields["what"]))))
 
-    columns = ("[bold]{task.description}", progress.BarColumn(20), progress.TaskProgressColumn(), Now())
+    columns = ("[bold]{task.description}", progress.BarColumn(20), progress.TaskProgressColumn(), Now(Column(no_wrap=True)))
     spoken = meter.began
     with progress.Progress(
         *columns, progress.TimeElapsedColumn(), console=console, transient=True, disable=not live
