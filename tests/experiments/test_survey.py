@@ -109,7 +109,7 @@ def test_an_interrupted_map_goes_on_to_the_same_bytes(small, tmp_path):
 
 def test_a_map_grows_by_other_places(small, tmp_path, monkeypatch):
     atlas_map(SMALL[:3], tmp_path, workers=1)
-    monkeypatch.setattr(survey, "look", lambda k, n: {(7, 8): small[0][7, 8]}[k, n])  # the one that is missing
+    monkeypatch.setattr(survey, "apart", lambda look, k, n: {(7, 8): small[0][7, 8]}[k, n])  # the one that is missing
     assert atlas_map(SMALL[3:], tmp_path, workers=1).cells == {(7, 8): small[0][7, 8]}
     assert load(tmp_path) == small[0]
 
