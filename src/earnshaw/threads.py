@@ -15,10 +15,7 @@ from functools import cache, partial
 from multiprocessing import resource_tracker
 from typing import Any
 
-BRING = (
-    "numpy._core._multiarray_umath",
-    "scipy.linalg._fblas",
-)  # when these are loaded, so is the BLAS library of each
+BRING = ("numpy._core._multiarray_umath", "scipy.linalg._fblas")  # each loads a BLAS library
 TURN = 2e-4  # seconds that a thread may keep Python while another waits
 Undo = dict[str, Callable[[], object]]  # what restores each thing that was set
 

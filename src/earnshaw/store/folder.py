@@ -123,9 +123,7 @@ class RunFolder:
             for leftover in (*self.path.glob(".*.tmp"), *self.path.glob("pieces/.*.tmp")):  # of a killed process
                 leftover.unlink(missing_ok=True)
             file = self.path / "manifest.json"
-            self._begun = (
-                file.read_bytes() if file.exists() else None
-            )  # by now: another process may have been here first
+            self._begun = file.read_bytes() if file.exists() else None  # another process may have been here first
             before = None if self._begun is None else read_manifest(self.path, before=True)
             if before is not None:
                 self._agree(before)
