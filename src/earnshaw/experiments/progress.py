@@ -118,7 +118,12 @@ def shown(title: str, console: Console) -> Iterator[Progress]:
             doing = "compiling" if compiling_now() else ""
             return Text("  ".join(filter(None, (doing, meter.left, task.fields["what"]))))
 
-    columns = ("[bold]{task.description}", progress.BarColumn(20), progress.TaskProgressColumn(), Now(Column(no_wrap=True)))
+    columns = (
+        "[bold]{task.description}",
+        progress.BarColumn(20),
+        progress.TaskProgressColumn(),
+        Now(Column(no_wrap=True)),
+    )
     spoken = meter.began
     with progress.Progress(
         *columns, progress.TimeElapsedColumn(), console=console, transient=True, disable=not live
