@@ -82,6 +82,22 @@ def test_a_state_is_read_from_the_address_and_written_to_it(made_up):
     assert page.inner_text("#command") == "earnshaw sweep -k 5"
 
 
+def test_who_goes_to_another_view_gets_there_whatever_this_one_still_sets(made_up):
+    """The address is another before the page hears of it."""
+    page = made_up.open("first")
+    page.evaluate("""() => {
+      document.querySelector("#tabs a[data-name=second]").click();
+      const law = document.querySelector("select[name=law]");
+      law.value = "erf";
+      law.dispatchEvent(new Event("change"));
+    }""")
+    page.wait_for_selector("h1 >> text=Second")
+    assert page.evaluate("location.hash").startswith("#second?k=5&law=relu")
+    page.click("nav >> text=First")
+    page.wait_for_selector("h1 >> text=First")
+    assert page.input_value("select[name=law]") == "erf"
+
+
 def test_what_cannot_be_read_or_is_out_of_range_is_said(made_up):
     page = made_up.open("first?k=many&colour=red&law=erf")
     assert "the address has k, colour" in page.inner_text("#message")

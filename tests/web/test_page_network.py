@@ -11,8 +11,8 @@ def test_two_fates_from_one_start_and_a_count_over_many(page):
     assert "four_fates" in page.inner_text("#command")
     page.get_by_label("Where in the runs").focus()
     page.keyboard.press("Home")
-    page.until("location.hash.includes('at=0&')")
-    assert page.inner_text('[data-number="network-step"]') == "0"
+    page.wait_for_selector('[data-number="network-step"]:text-is("0")')
+    assert "at=0&" in page.url
     page.get_by_role("button", name="Count").click()
     page.wait_for_selector('[data-counting="done"]')
     assert page.inner_text('[data-number="count-four"]') == "0 of 40"

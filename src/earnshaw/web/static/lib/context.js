@@ -43,11 +43,15 @@ export class Context {
     if (this.unread.length) this.refuse(`the address has ${this.unread.join(", ")}, which this view cannot read; it is left out`);
   }
 
-  // Change the state, and with it the address; nothing is mounted anew.
+  // Change the state, and with it the address; nothing is mounted anew. An address that is another by now leads elsewhere: the
+  // browser tells of that when it has time.
   set(patch) {
     Object.assign(this.state, patch);
     if (this.gone.signal.aborted) return;
-    history.replaceState(null, "", write(this.view.name, this.state));
+    if (location.hash === (this.address ??= location.hash)) {
+      history.replaceState(null, "", write(this.view.name, this.state));
+      this.address = location.hash;
+    }
     this.moved?.();
   }
 
