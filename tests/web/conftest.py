@@ -15,6 +15,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+HEARD = 'window.heard = []; addEventListener("keydown", (event) => heard.push(`${event.key} at ${event.target.tagName}`), true)'
 
 
 def loaded(about):
@@ -50,8 +51,11 @@ def page(browser, server):
 
     What a test expects to be refused it takes out of ``page.errors``. Wait for selectors, or with
     ``page.until`` for an expression: ``wait_for_function`` evaluates text in the page, which its policy forbids.
+    ``page.hit("t")`` presses a key, and again if the page heard nothing of it: a browser under load may lose one. What
+    the page does with a key that it heard is its own affair. A test that fails shows them.
     """
     context = browser.new_context(viewport=WIDE, base_url=server, accept_downloads=True)
+    context.add_init_script(HEARD)
     page = context.new_page()
     page.set_default_timeout(20_000)
     page.errors, asked = [], []
@@ -72,8 +76,18 @@ def page(browser, server):
             page.wait_for_timeout(50)
         raise TimeoutError(what)
 
-    page.open, page.until = show, until
+    def hit(key, tries=3):
+        before = page.evaluate("heard.length")
+        for _ in range(tries):
+            page.keyboard.press(key)
+            if page.evaluate("heard.length") > before:
+                return
+            print(f"the page heard nothing of the key {key}")
+        raise TimeoutError(key)
+
+    page.open, page.until, page.hit = show, until, hit
     yield page
+    print("keys heard:", ", ".join(page.evaluate("heard")))
     context.close()
     assert page.errors == []
     assert [url for url in asked if not url.startswith((f"{server}/", "about:", "data:", "blob:"))] == []

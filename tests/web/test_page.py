@@ -136,22 +136,22 @@ def test_events_are_read_and_a_stream_that_breaks_off_is_said(made_up):
 
 def test_keys_change_views_and_colours_but_not_while_one_types(made_up):
     page = made_up.open("first")
-    page.keyboard.press("s")
+    page.hit("s")
     page.wait_for_selector('[data-view="second"]')
     page.focus("input[name=k]")
-    page.keyboard.press("f")
+    page.hit("f")
     assert page.get_attribute("[data-view]", "data-view") == "second"
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("?")
+    page.hit("?")
     assert page.is_visible("dialog")
     assert "Second" in page.inner_text("dialog")
-    page.keyboard.press("Escape")
+    page.hit("Escape")
     page.wait_for_selector("dialog", state="hidden")
     papers = []
     for name in ("Auto", "Light", "Dark"):
         page.wait_for_selector(f"#theme:has-text('{name}')")
         papers.append(page.evaluate("getComputedStyle(document.body).backgroundColor"))
-        page.keyboard.press("t")
+        page.hit("t")
     assert papers[0] == papers[1] != papers[2]  # the system of the test is light
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == papers[2]
@@ -166,7 +166,7 @@ def test_a_key_pressed_at_once_after_the_help_was_closed_is_heard(made_up):
     assert page.inner_text("#theme").endswith("Auto")
     page.click("dialog button")
     page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("?")
+    page.hit("?")
     where = page.evaluate(
         f'() => {{ document.querySelector("dialog").close(); const at = document.activeElement.tagName; {press}; return at; }}'
     )
@@ -178,7 +178,7 @@ def test_everything_is_reached_by_tab(made_up):
     wanted = ["skip", "first", "second", "theme", "help", "k", "law", "trails", "draw", "ask", "run", "copy"]
     reached = []
     while "copy" not in reached:
-        page.keyboard.press("Tab")
+        page.hit("Tab")
         name, outline = page.evaluate(
             "(({name, id, dataset, tagName}) => name || id || dataset.name || tagName)(document.activeElement)"
             ".concat(' ', getComputedStyle(document.activeElement).outlineStyle)"

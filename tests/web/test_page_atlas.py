@@ -28,7 +28,7 @@ def test_families_are_proved_and_lead_to_their_landscape(page, tmp_path):
     saved.value.save_as(tmp_path / "saved.json")
     assert es.check(tmp_path / "saved.json").verified
     page.locator("summary").focus()
-    page.keyboard.press("Enter")
+    page.hit("Enter")
     assert page.locator("details tbody tr").count() == 6
 
     row = page.locator("[data-theorem=absence]")

@@ -43,7 +43,7 @@ def test_electrons_find_their_protons_and_can_be_moved(page):
     # by keyboard: the other one
     canvas.focus()
     for key in ("Escape", "e", "e", "Shift+ArrowLeft", "ArrowUp", "Enter"):
-        page.keyboard.press(key)
+        page.hit(key)
     page.until(f"!location.hash.includes('{first}')")
     done(page)
     assert number(page, "found") == "2 of 2"

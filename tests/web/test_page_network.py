@@ -10,7 +10,7 @@ def test_two_fates_from_one_start_and_a_count_over_many(page):
     assert "degrees" in page.locator("canvas").get_attribute("aria-label")
     assert "four_fates" in page.inner_text("#command")
     page.get_by_label("Where in the runs").focus()
-    page.keyboard.press("Home")
+    page.hit("Home")
     page.wait_for_selector('[data-number="network-step"]:text-is("0")')
     assert "at=0&" in page.url
     page.get_by_role("button", name="Count").click()

@@ -24,7 +24,7 @@ def test_every_view_has_its_key_its_names_and_fits_a_phone(page):
     assert keys == [name[0] for name in VIEWS]
     for name in reversed(VIEWS):
         page.evaluate("document.activeElement.blur()")
-        page.keyboard.press(name[0])
+        page.hit(name[0])
         page.wait_for_selector(f'[data-view="{name}"] .controls')
         assert page.inner_text("h1").lower() == name
         assert page.evaluate(NAMELESS) == []
