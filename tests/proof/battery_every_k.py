@@ -438,7 +438,8 @@ def _shape(checker) -> bool:
             bounds = arb(least), arb(low) / k * (1 + arb(2) ** -100), arb(high) / k * (1 - arb(2) ** -100)
             return arb(near if k == at else 0), *bounds
 
-        asked = type("Asked", (families["II"],), {"signs": staticmethod(lambda numbers: {"side": side(numbers)})})
+        signs = staticmethod(lambda numbers: {"one before it": arb(1), "side": side(numbers)})
+        asked = type("Asked", (families["II"],), {"signs": signs})
         made_up = {"FAMILIES": {**families, "II": asked}, "Tail": lambda *_: _Easy(arb(low)), "minimum": minimum}
         found = _patched(checker, data, **made_up)
         return not found[0] and f"the sign side is not proved at k = {at}" in found[2]
