@@ -19,7 +19,7 @@ def test_parts_of_a_sweep_become_the_undivided_one(earnshaw, tmp_path):
     assert "1 of 2 pieces are in none of these folders: k2-n2 runs 256 to 299; one folder was given" in err
     assert earnshaw(*sweep, "--part", "2/2", "--out", "runs/mine", "--json")[:2] == (0, "")
     code, out, _ = earnshaw("runs", "merge", "runs/mine-part1of2", "runs/mine-part2of2", "--out", "runs/mine")
-    assert (code, out) == (0, "runs/mine: 1 settings with 300 runs, from 2 folders\n")
+    assert (code, out) == (0, "runs/mine: 1 setting with 300 runs, from 2 folders\n")
     assert earnshaw(*sweep, "--out", "runs/whole")[0] == 0
     assert files(tmp_path / "runs" / "mine") == files(tmp_path / "runs" / "whole")
 

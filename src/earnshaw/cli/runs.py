@@ -364,7 +364,8 @@ def merge_runs(
     with progress_bar("merge", out_folder) as progress:
         done = merge(folders, out_folder, workers, progress, functions)
     runs = sum(result.record["runs"] for result in done.values())
-    say(f"{out_folder}: {len(done)} settings with {runs} runs, from {len(folders)} folder{'s' * (len(folders) > 1)}")
+    settings, parts = (f"{len(x)} {word}{'s' * (len(x) > 1)}" for x, word in ((done, "setting"), (folders, "folder")))
+    say(f"{out_folder}: {settings} with {runs} runs, from {parts}")
 
 
 @app.command("export", cls=Command, epilog=EXPORT_EXAMPLES)
