@@ -30,7 +30,7 @@ function parsed(text, like) {
 
 export class Context {
   constructor(view, root, given, limits) {
-    Object.assign(this, { view, root, limits, state: { ...view.defaults }, changed: null, moved: null });
+    Object.assign(this, { view, root, limits, state: { ...view.defaults }, changed: null, moved: null, address: location.hash });
     this.streams = new Set();
     this.plots = new Set();
     this.unread = [];
@@ -48,7 +48,7 @@ export class Context {
   set(patch) {
     Object.assign(this.state, patch);
     if (this.gone.signal.aborted) return;
-    if (location.hash === (this.address ??= location.hash)) {
+    if (location.hash === this.address) {
       history.replaceState(null, "", write(this.view.name, this.state));
       this.address = location.hash;
     }
